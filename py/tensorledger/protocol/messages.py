@@ -1,0 +1,209 @@
+"""The messages, defined once.
+
+Python decodes into these structs, which checks every field; ``schema.py`` writes them out as the JSON Schema that
+the JavaScript worker checks with. A change here is a change of the protocol: raise ``PROTOCOL`` when an older
+worker could not take part any more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+PROTOCOL = 1
+
+
+class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A part of the protocol. Unknown fields are refused on both sides."""
+
+
+# --- handshake
+
+
+class Hello(Message):
+    """The harness's first request: which protocol it speaks, and which target the worker is to be."""
+
+    protocol: int
+    name: str
+    version: str | None
+    backend: str | None
+    package: str | None
+    """Folder of the TensorFlow.js package to load (JavaScript only)."""
+
+
+class Welcome(Message):
+    """The worker's answer: what it really is."""
+
+    protocol: int
+    versions: dict[str, str]
+    """Versions of what runs here: tfjs and node, or tensorflow, keras and python."""
+
+
+# --- running one scenario
+
+
+class RunScenario(Message):
+    """One cell, as the worker sees it."""
+
+    scenario: str
+    """Path of the scenario's file."""
+    model: str
+    """Whose data ``data.x`` and ``data.y`` are."""
+    recipe: str
+    """Name of the way to release; the empty string asks for the target's default."""
+    cycles: int
+    """Cycles after the warm-up."""
+    throws: bool
+    """Whether a throw is expected, so that the cycles go on after one."""
+    params: dict[str, Any]
+
+
+class Reading(Message):
+    """Memory at one moment, in absolute numbers. What cannot be read is null, never 0."""
+
+    tensors: int | None
+    bytes: int | None
+    """As the runtime itself reports it."""
+    buffers: int | None
+    buffer_bytes: int | None
+    """Each buffer once, from the ledger."""
+    backend: dict[str, float | None]
+    heap: dict[str, float | None]
+    process: dict[str, float | None]
+
+
+class Frame(Message):
+    """One line of a stack; ``of`` is "user", "library" or "harness"."""
+
+    function: str
+    file: str
+    line: int | None
+    column: int | None
+    of: str
+
+
+class Thrown(Message):
+    """What a scenario threw, and the last checkpoint before it (null: none in that cycle)."""
+
+    type: str
+    message: str
+    checkpoint: str | None
+    stack: list[Frame]
+
+
+class LiveTensor(Message):
+    """A group of like tensors that are still there."""
+
+    count: int
+    shape: list[int] | None
+    dtype: str
+    bytes: int | None
+    """Of one of them."""
+    name: str | None
+    reachable: bool | None
+    stack: list[Frame]
+
+
+class CheckpointReading(Message):
+    name: str
+    reading: Reading
+
+
+class Cycle(Message):
+    """One run of the scenario. The last checkpoint is always ``end``."""
+
+    baseline: Reading
+    checkpoints: list[CheckpointReading]
+    thrown: Thrown | None
+    leaks: list[LiveTensor]
+    """What was made in this cycle and is alive at its end."""
+
+
+class Agreement(Message):
+    """How far predictions are from the reference that was computed where the model was made."""
+
+    model: str
+    source: str
+    max_abs: float | None
+    """Null where a prediction is not a finite number."""
+    max_rel: float | None
+    bound: float
+    """What rounding in float32 can explain for this model; see models/saved.py."""
+
+
+class Outcome(Message):
+    """All that a worker has to say of one scenario. ``cycles`` starts with the warm-up."""
+
+    recipe: str
+    cycles: list[Cycle]
+    agreements: list[Agreement]
+    not_applicable: str | None
+    """Why the recipe does not apply to this scenario, if it does not."""
+    error: Thrown | None
+    """What kept the scenario from being run at all: it does not load, or has the wrong form."""
+
+
+# --- while it runs
+
+
+class Reached(Message):
+    """Sent before a checkpoint is read, so that the harness knows how far a worker came that dies."""
+
+    cycle: int
+    name: str
+
+
+class SavedModelRequest(Message):
+    """A worker asks for a zoo model's file; the harness makes it if need be."""
+
+    model: str
+    source: str
+    """Which Keras made it: "keras" or "tf-keras"."""
+
+
+class SavedModel(Message):
+    keras: str
+    """The file that the Keras which made the model saved."""
+    tfjs: str
+    """The folder with its ``model.json`` for TensorFlow.js."""
+    predictions: list[float]
+    """What the Keras that made the model predicts for the model's ``data.x``, row by row."""
+    bound: float
+    """See Agreement."""
+
+
+# --- the process that Python workers are forked from
+
+
+class Fork(Message):
+    """Ask for a worker; its channel and its log come along as two descriptors."""
+
+
+class Forked(Message):
+    pid: int
+
+
+class Wait(Message):
+    pid: int
+    seconds: float
+
+
+class Waited(Message):
+    status: int | None
+    """Exit status, or minus the signal's number; null while the process lives."""
+
+
+class Nothing(Message):
+    """The answer of a method that has none."""
+
+
+METHODS: dict[str, tuple[type[Message], type[Message]]] = {
+    "hello": (Hello, Welcome),
+    "run": (RunScenario, Outcome),
+    "reached": (Reached, Nothing),
+    "saved_model": (SavedModelRequest, SavedModel),
+    "fork": (Fork, Forked),
+    "wait": (Wait, Waited),
+}
+"""Each method with the type of its parameters and of its result. ``reached`` is a notification."""
