@@ -1,0 +1,98 @@
+// Runs a scenario for some cycles and reads memory at its checkpoints. It judges nothing.
+
+import {describe} from '../worker/thrown.mjs';
+import {read} from './reading.mjs';
+
+const END = 'end';
+
+/**
+ * @typedef {object} Stage  what cycles run on
+ * @property {any} tf
+ * @property {import('../ledger/ledger.mjs').Ledger} ledger
+ * @property {import('../worker/host.mjs').Host} host
+ * @property {(cycle: number, name: string) => void} reached  told before each reading
+ *
+ * @typedef {object} Course  what is run
+ * @property {Function} scenario
+ * @property {any} context
+ * @property {import('./recipes.mjs').Recipe} recipe
+ */
+
+/**
+ * The warm-up and then `count` cycles; fewer where one throws and `goOn` is false.
+ * @param {Stage} stage
+ * @param {Course} course
+ * @param {number} count
+ * @param {boolean} goOn
+ */
+export async function cycles(stage, course, count, goOn) {
+  const done = [];
+  await settle(stage.host);
+  for (let number = 0; number <= count; number += 1) {
+    const cycle = await one(stage, course, number);
+    done.push(cycle);
+    if (cycle.thrown && !goOn) break;
+  }
+  return done;
+}
+
+/** @param {Stage} stage @param {Course} course @param {number} number */
+async function one(stage, course, number) {
+  const {tf, ledger, host} = stage;
+  const mark = ledger.mark();
+  const baseline = read(tf, ledger, host);
+  /** @type {{name: string, reading: ReturnType<typeof read>}[]} */
+  const checkpoints = [];
+  const checkpoint = (/** @type {string} */ name) => {
+    stage.reached(number, name);
+    checkpoints.push({name, reading: read(tf, ledger, host)});
+  };
+  // In a function of its own: nothing of the scenario may stay in a variable here.
+  let thrown = await walk(course, stage, checkpoint);
+  course.context.held.length = 0;
+  await settle(host);
+  const left = host.rejections.splice(0);
+  if (left.length && !thrown) thrown = describe(left[0], host);
+  if (thrown) thrown.checkpoint = checkpoints.at(-1)?.name ?? null;
+  checkpoint(END);
+  return {baseline, checkpoints, thrown, leaks: ledger.since(mark)};
+}
+
+/**
+ * Runs the scenario once; tells what it threw, or null.
+ * @param {Course} course
+ * @param {Stage} stage
+ * @param {(name: string) => void} checkpoint
+ */
+async function walk({scenario, context, recipe}, {tf, host}, checkpoint) {
+  try {
+    if (recipe.before) await recipe.before(context);
+    const walked = recipe.around ? recipe.around(tf, () => scenario(context)) : scenario(context);
+    if (typeof walked?.next !== 'function') {
+      await walked;
+      return null;
+    }
+    const names = new Set();
+    for await (const name of walked) {
+      if (typeof name !== 'string' || name === '') throw new TypeError(`a scenario yields names of checkpoints, not ${name}`);
+      if (name === END) throw new RangeError('"end" is read by itself, after the scenario; yield another name');
+      if (names.has(name)) throw new RangeError(`the checkpoint "${name}" is yielded twice`);
+      names.add(name);
+      checkpoint(name);
+    }
+    return null;
+  } catch (error) {
+    return describe(error, host);
+  }
+}
+
+/**
+ * Lets the event loop turn twice and forces a full collection twice.
+ * @param {import('../worker/host.mjs').Host} host
+ */
+async function settle(host) {
+  for (let turn = 0; turn < 2; turn += 1) {
+    await host.turn();
+    host.collect();
+  }
+}

@@ -1,0 +1,58 @@
+// The ways to release a model, each by its name. `release` acts on the models that the zoo made; a recipe with `around`
+// runs the scenario inside something that is to release what it made.
+
+/**
+ * @typedef {object} Recipe
+ * @property {(context: any) => unknown} [before]  before a cycle's scenario starts
+ * @property {(tf: any, body: () => unknown) => unknown} [around]  for scenarios that are plain functions
+ * @property {boolean} [synchronous]  whether `around` takes synchronous functions only
+ * @property {(context: any) => unknown} [release]  what context.release() does; nothing if absent
+ */
+
+/** @type {Record<string, Recipe>} */
+export const RECIPES = {
+  'dispose': {
+    release({held}) {
+      for (const model of held) model.dispose();
+    },
+  },
+  'walk-values': {
+    release({held}) {
+      for (const model of held) {
+        for (const layer of model.layers) for (const weight of layer.weights) weight.val.dispose();
+      }
+    },
+  },
+  'drop-reference': {},
+  'tidy': {
+    around: (tf, body) => tf.tidy(() => {
+      body();
+    }),
+    synchronous: true,
+  },
+};
+
+/**
+ * The recipe asked for, or the one that a release is released by when nobody asks.
+ * @param {string} name  empty for the default
+ * @param {any} tf
+ */
+export function recipeFor(name, tf) {
+  const chosen = name || (typeof tf.LayersModel?.prototype.dispose === 'function' ? 'dispose' : 'walk-values');
+  const recipe = Object.hasOwn(RECIPES, chosen) ? RECIPES[chosen] : undefined;
+  if (recipe === undefined) throw new RangeError(`no recipe "${chosen}"; there are: ${Object.keys(RECIPES).join(', ')}`);
+  return {chosen, recipe};
+}
+
+/**
+ * Why a recipe does not apply to a scenario; null where it does.
+ * @param {Recipe} recipe
+ * @param {Function} scenario
+ */
+export function whyNot(recipe, scenario) {
+  if (!recipe.around) return null;
+  const kind = Object.getPrototypeOf(scenario).constructor.name;
+  if (kind === 'Function' || (kind === 'AsyncFunction' && !recipe.synchronous)) return null;
+  return `it wraps a whole ${recipe.synchronous ? 'synchronous ' : ''}function, and this scenario is ` +
+    (kind === 'AsyncFunction' ? 'asynchronous' : 'a generator');
+}

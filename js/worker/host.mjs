@@ -1,0 +1,52 @@
+// What differs between the places where a worker can run. This one is Node.js.
+
+import {readFile} from 'node:fs/promises';
+import {fileURLToPath, pathToFileURL} from 'node:url';
+
+/**
+ * @typedef {object} Host
+ * @property {Record<string, string>} versions
+ * @property {() => Promise<void>} turn  lets the event loop turn once
+ * @property {() => void} collect  forces a full garbage collection
+ * @property {() => {heap: Record<string, number>, process: Record<string, number>}} memory  in bytes
+ * @property {unknown[]} rejections  promises that were rejected and that nobody handled
+ * @property {(path: string) => Promise<Buffer>} readFile
+ * @property {(path: string) => Promise<any>} importModule
+ * @property {(place: string) => string} of  whose a source file is: "user", "library" or "harness"
+ * @property {(place: string) => string} shown  a source file as people read it
+ */
+
+const HERE = new URL('../', import.meta.url).href;
+const SCENARIOS = new URL('../scenarios/', import.meta.url).href;
+const TREE = fileURLToPath(new URL('../../', import.meta.url));
+
+/** @returns {Host} */
+export function nodeHost() {
+  const collect = /** @type {(() => void) | undefined} */ (globalThis.gc);
+  if (collect === undefined) throw new Error('Node.js was started without --expose-gc');
+  /** @type {unknown[]} */
+  const rejections = [];
+  process.on('unhandledRejection', reason => rejections.push(reason));
+  process.on('uncaughtException', error => rejections.push(error));
+  return {
+    versions: {node: process.versions.node},
+    turn: () => new Promise(resolve => setImmediate(resolve)),
+    collect,
+    memory() {
+      const {heapUsed, external, arrayBuffers, rss} = process.memoryUsage();
+      return {heap: {used: heapUsed, external, array_buffers: arrayBuffers}, process: {resident: rss}};
+    },
+    rejections,
+    readFile: path => readFile(path),
+    importModule: path => import(pathToFileURL(path).href),
+    of(place) {
+      const url = place.startsWith('file:') ? place : pathToFileURL(place).href;
+      if (url.includes('/node_modules/')) return 'library';
+      return url.startsWith(HERE) && !url.startsWith(SCENARIOS) ? 'harness' : 'user';
+    },
+    shown(place) {
+      const path = place.startsWith('file:') ? fileURLToPath(place.split('?')[0]) : place;
+      return path.startsWith(TREE) ? path.slice(TREE.length) : path;
+    },
+  };
+}

@@ -1,0 +1,20 @@
+// Starts a worker in Node.js: node --expose-gc node.mjs NODE_MODULES, with the channel on descriptor 3.
+
+import {readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+
+import {checker} from '../protocol/check.mjs';
+import {Channel} from './channel.mjs';
+import {nodeHost} from './host.mjs';
+import {serve} from './serve.mjs';
+
+const schema = JSON.parse(readFileSync(new URL('../protocol/schema.json', import.meta.url), 'utf8'));
+
+await serve({
+  channel: new Channel(),
+  host: nodeHost(),
+  loadLibrary: folder => createRequire(folder + '/package.json')(folder),
+  check: checker(schema),
+  protocol: schema.protocol,
+});
+process.exit(0);

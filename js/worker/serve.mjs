@@ -1,0 +1,95 @@
+// The worker: answers the harness's requests, JSON-RPC 2.0, one at a time, until the harness hangs up.
+
+import {Ledger} from '../ledger/ledger.mjs';
+import {cycles} from '../lifecycle/cycles.mjs';
+import {recipeFor, whyNot} from '../lifecycle/recipes.mjs';
+import {makeData} from '../models/data.mjs';
+import {makeZoo} from '../models/zoo.mjs';
+import {describe} from './thrown.mjs';
+
+/** JSON-RPC's own error codes. */
+const INVALID_PARAMS = -32602, UNKNOWN_METHOD = -32601, INTERNAL = -32603;
+
+/**
+ * @param {object} parts
+ * @param {{send: (message: object) => void, receive: () => any}} parts.channel
+ * @param {import('./host.mjs').Host} parts.host
+ * @param {(folder: string) => any} parts.loadLibrary  loads the TensorFlow.js in a folder
+ * @param {ReturnType<typeof import('../protocol/check.mjs').checker>} parts.check
+ * @param {number} parts.protocol  the version that this side speaks
+ */
+export async function serve({channel, host, loadLibrary, check, protocol}) {
+  /** @type {{tf: any, ledger: Ledger, target: object, data: any} | undefined} */
+  let stage;
+  let asked = 0;
+
+  /** @param {string} method @param {object} params */
+  const ask = async (method, params) => {
+    asked += 1;
+    channel.send({jsonrpc: '2.0', id: `w${asked}`, method, params: check(method, 'params', params)});
+    const {result, error} = await channel.receive();
+    if (error) throw new Error(error.message);
+    return check(method, 'result', result);
+  };
+
+  /** @type {Record<string, (params: any) => Promise<object>>} */
+  const methods = {
+    async hello({protocol: theirs, name, version, backend, package: folder}) {
+      if (theirs !== protocol) throw new RangeError(`this worker speaks protocol ${protocol}, the harness ${theirs}`);
+      const tf = await loadLibrary(folder);
+      const ledger = new Ledger(tf.engine());
+      await tf.setBackend(backend);
+      await tf.ready();
+      stage = {tf, ledger, target: {name, version, backend: tf.getBackend()}, data: makeData(tf)};
+      return {protocol, versions: {...host.versions, tfjs: tf.version.tfjs ?? tf.version['tfjs-core']}};
+    },
+
+    async run({scenario: path, model, recipe: name, cycles: count, throws, params}) {
+      if (!stage) throw new Error('run before hello');
+      const {tf, ledger, target, data} = stage;
+      const {chosen, recipe} = recipeFor(name, tf);
+      const outcome = {recipe: chosen, cycles: /** @type {any[]} */ ([]), agreements: /** @type {any[]} */ ([]), not_applicable: null, error: null};
+      let scenario;
+      try {
+        scenario = (await host.importModule(path)).default;
+        if (typeof scenario !== 'function') throw new TypeError('a scenario exports its function as default');
+      } catch (error) {
+        return {...outcome, error: describe(error, host)};
+      }
+      const not_applicable = whyNot(recipe, scenario);
+      if (not_applicable) return {...outcome, not_applicable};
+
+      /** @type {any[]} */
+      const held = [];
+      const {models, agreements} = makeZoo({tf, held, host, ask});
+      const context = {
+        tf, models, data: {...data, ...data[model]}, target, held, params,
+        async release() {
+          await recipe.release?.(context);
+          held.length = 0;
+        },
+      };
+      const reached = (/** @type {number} */ cycle, /** @type {string} */ checkpoint) => channel.send(
+        {jsonrpc: '2.0', method: 'reached', params: check('reached', 'params', {cycle, name: checkpoint})});
+      const done = await cycles({tf, ledger, host, reached}, {scenario, context, recipe}, count, throws);
+      return {...outcome, cycles: done, agreements: [...agreements.values()]};
+    },
+  };
+
+  for (let request = await channel.receive(); request !== undefined; request = await channel.receive()) {
+    const {id, method, params} = request;
+    let answer;
+    try {
+      if (!Object.hasOwn(methods, method)) {
+        answer = {error: {code: UNKNOWN_METHOD, message: `no method "${method}"`}};
+      } else {
+        answer = {result: check(method, 'result', await methods[method](check(method, 'params', params)))};
+      }
+    } catch (error) {
+      const {type, message, stack} = describe(error, host);
+      const code = error instanceof TypeError && message.startsWith('protocol:') ? INVALID_PARAMS : INTERNAL;
+      answer = {error: {code, message: `${type}: ${message}`, data: {stack}}};
+    }
+    channel.send({jsonrpc: '2.0', id, ...answer});
+  }
+}
