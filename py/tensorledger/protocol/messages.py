@@ -21,7 +21,7 @@ class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 # --- handshake
 
 
-class Hello(Message):
+class Hello(Message, frozen=True):
     """The harness's first request: which protocol it speaks, and which target the worker is to be."""
 
     protocol: int
@@ -32,7 +32,7 @@ class Hello(Message):
     """Folder of the TensorFlow.js package to load (JavaScript only)."""
 
 
-class Welcome(Message):
+class Welcome(Message, frozen=True):
     """The worker's answer: what it really is."""
 
     protocol: int
@@ -43,7 +43,7 @@ class Welcome(Message):
 # --- running one scenario
 
 
-class RunScenario(Message):
+class RunScenario(Message, frozen=True):
     """One cell, as the worker sees it."""
 
     scenario: str
@@ -59,7 +59,7 @@ class RunScenario(Message):
     params: dict[str, Any]
 
 
-class Reading(Message):
+class Reading(Message, frozen=True):
     """Memory at one moment, in absolute numbers. What cannot be read is null, never 0."""
 
     tensors: int | None
@@ -73,7 +73,7 @@ class Reading(Message):
     process: dict[str, float | None]
 
 
-class Frame(Message):
+class Frame(Message, frozen=True):
     """One line of a stack; ``of`` is "user", "library" or "harness"."""
 
     function: str
@@ -83,7 +83,7 @@ class Frame(Message):
     of: str
 
 
-class Thrown(Message):
+class Thrown(Message, frozen=True):
     """What a scenario threw, and the last checkpoint before it (null: none in that cycle)."""
 
     type: str
@@ -92,7 +92,7 @@ class Thrown(Message):
     stack: list[Frame]
 
 
-class LiveTensor(Message):
+class LiveTensor(Message, frozen=True):
     """A group of like tensors that are still there."""
 
     count: int
@@ -105,12 +105,14 @@ class LiveTensor(Message):
     stack: list[Frame]
 
 
-class CheckpointReading(Message):
+class CheckpointReading(Message, frozen=True):
+    """Memory at a checkpoint."""
+
     name: str
     reading: Reading
 
 
-class Cycle(Message):
+class Cycle(Message, frozen=True):
     """One run of the scenario. The last checkpoint is always ``end``."""
 
     baseline: Reading
@@ -120,7 +122,7 @@ class Cycle(Message):
     """What was made in this cycle and is alive at its end."""
 
 
-class Agreement(Message):
+class Agreement(Message, frozen=True):
     """How far predictions are from the reference that was computed where the model was made."""
 
     model: str
@@ -132,7 +134,7 @@ class Agreement(Message):
     """What rounding in float32 can explain for this model; see models/saved.py."""
 
 
-class Outcome(Message):
+class Outcome(Message, frozen=True):
     """All that a worker has to say of one scenario. ``cycles`` starts with the warm-up."""
 
     recipe: str
@@ -147,14 +149,14 @@ class Outcome(Message):
 # --- while it runs
 
 
-class Reached(Message):
+class Reached(Message, frozen=True):
     """Sent before a checkpoint is read, so that the harness knows how far a worker came that dies."""
 
     cycle: int
     name: str
 
 
-class SavedModelRequest(Message):
+class SavedModelRequest(Message, frozen=True):
     """A worker asks for a zoo model's file; the harness makes it if need be."""
 
     model: str
@@ -162,7 +164,9 @@ class SavedModelRequest(Message):
     """Which Keras made it: "keras" or "tf-keras"."""
 
 
-class SavedModel(Message):
+class SavedModel(Message, frozen=True):
+    """Where a zoo model's files are, and what it predicts."""
+
     keras: str
     """The file that the Keras which made the model saved."""
     tfjs: str
@@ -176,25 +180,31 @@ class SavedModel(Message):
 # --- the process that Python workers are forked from
 
 
-class Fork(Message):
+class Fork(Message, frozen=True):
     """Ask for a worker; its channel and its log come along as two descriptors."""
 
 
-class Forked(Message):
+class Forked(Message, frozen=True):
+    """The worker's process."""
+
     pid: int
 
 
-class Wait(Message):
+class Wait(Message, frozen=True):
+    """Ask how a worker ended, and wait for it that long."""
+
     pid: int
     seconds: float
 
 
-class Waited(Message):
+class Waited(Message, frozen=True):
+    """How it ended."""
+
     status: int | None
     """Exit status, or minus the signal's number; null while the process lives."""
 
 
-class Nothing(Message):
+class Nothing(Message, frozen=True):
     """The answer of a method that has none."""
 
 

@@ -1,0 +1,211 @@
+"""``pytest harness``: one test for each scenario and target, judged by the scenario's expectation.
+
+Each file in ``expectations/`` is a test module; its tests are the targets. See ``--help``, "lifecycle harness".
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from rich.console import Console, RenderableType
+
+from tensorledger.cells.cell import LIMIT, Cell, Ran, Settings, prepare, run_cell
+from tensorledger.results.result import Result, document, write
+from tensorledger.scenarios.catalogue import all_scenarios
+from tensorledger.targets.catalogue import resolve
+from tensorledger.targets.target import BadTarget, Target
+from tensorledger.terminal.cell import details
+from tensorledger.terminal.grid import grid
+from tensorledger.terminal.marks import CAUGHT
+from tensorledger.verdicts.judge import caught
+from tensorledger.workers.pool import Workers
+
+CYCLES = 3
+PROPERTY = "tensorledger"
+"""Under this name a test's report carries its cell, from pytest-xdist's workers too."""
+
+workers_key = pytest.StashKey[Workers]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("lifecycle harness")
+    group.addoption("--target", action="append", default=[], help="where to run, as tfjs@4.22.0/cpu; again for more")
+    group.addoption("--cycles", type=int, default=CYCLES, help="cycles after the warm-up (default: %(default)s)")
+    group.addoption("--recipe", default="", help="the way to release (default: the target's own)")
+    group.addoption("--cell-timeout", type=float, default=LIMIT, help="seconds for one cell (default: %(default)s)")
+    group.addoption("--results", type=Path, help="write the results there, as `tensorledger run --json` does")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    try:
+        _targets(config)
+    except BadTarget as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if file_path.suffix == ".toml" and file_path.parent.name == "expectations":
+        return ExpectationFile.from_parent(parent, path=file_path)
+    return None
+
+
+class ExpectationFile(pytest.File):
+    """One scenario, as a module of tests."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        scenario = all_scenarios().get(self.path.stem)
+        if scenario is None:
+            yield Orphan.from_parent(self, name=self.path.stem)
+            return
+        for target in _targets(self.config):
+            if scenario.file(target):
+                yield Lifecycle.from_parent(self, name=f"{scenario.name}[{target}]", cell=Cell(scenario, target))
+
+
+class Orphan(pytest.Item):
+    """An expectation of a scenario that is not there."""
+
+    def runtest(self) -> None:
+        pytest.fail(f"{self.name}.toml: no scenario of this name in js/scenarios or py/scenarios", pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, self.name
+
+
+class Unexpected(Exception):
+    """A cell that is not as expected."""
+
+    def __init__(self, result: Result, verdict: str, problems: tuple[str, ...] = ()) -> None:
+        super().__init__(result.reason)
+        self.result = result
+        self.verdict = verdict
+        self.problems = problems
+
+
+class Lifecycle(pytest.Item):
+    """One scenario on one target."""
+
+    def __init__(self, *, cell: Cell, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.cell = cell
+
+    def runtest(self) -> None:
+        options = self.config.option
+        settings = Settings(cycles=options.cycles, recipe=options.recipe, limit=options.cell_timeout)
+        workers = self.session.stash[workers_key]
+        ran = run_cell(self.cell, workers, settings)
+        verdict, problems = _verdict(ran)
+        result = ran.result
+        said = workers.versions.get(self.cell.target)
+        told = {"verdict": verdict, "result": msgspec.to_builtins(result), "versions": said}
+        self.user_properties.append((PROPERTY, told))
+        if verdict == "skip":
+            pytest.skip(result.reason)
+        if verdict in ("fail", "error"):
+            raise Unexpected(result, verdict, problems)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        error = excinfo.value
+        if not isinstance(error, Unexpected):
+            return super().repr_failure(excinfo)
+        parts: list[RenderableType] = [
+            f"{error.verdict}: {(error.problems or (error.result.reason,))[0]}",
+            *error.problems[1:],
+        ]
+        parts += details(error.result)
+        return _text(parts)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, self.name
+
+
+def _verdict(ran: Ran) -> tuple[str, tuple[str, ...]]:
+    """Return the suite's verdict: a scenario that leaks on purpose must fail, and with exactly what it is to leave."""
+    result = ran.result
+    if ran.expectation.caught is None or ran.outcome is None or result.verdict not in ("pass", "fail"):
+        return result.verdict, ()
+    if result.verdict == "pass":
+        return "fail", (f"{ran.expectation.source}: the leak on purpose was not caught: nothing was left",)
+    otherwise = caught(ran.outcome, ran.expectation, ran.cell.target)
+    if otherwise:
+        return "fail", tuple(f"it is caught, but not with what it is to leave: {problem}" for problem in otherwise)
+    return CAUGHT, ()
+
+
+def _text(parts: list[RenderableType]) -> str:
+    console = Console(file=io.StringIO(), width=120, highlight=False, force_terminal=False)
+    for part in parts:
+        console.print(part, soft_wrap=not hasattr(part, "columns"))
+    output = console.file
+    assert isinstance(output, io.StringIO)
+    return output.getvalue()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    session.stash[workers_key] = Workers()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    session.stash[workers_key].stop()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Go target by target, so that a worker's start is paid once."""
+    places = {target: place for place, target in enumerate(_targets(config))}
+    items.sort(key=lambda item: places[item.cell.target] if isinstance(item, Lifecycle) else -1)
+
+
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Begin to import TensorFlow while other cells run."""
+    if not session.config.option.collectonly and not session.config.getoption("numprocesses", None):
+        wanted = dict.fromkeys(item.cell.target for item in session.items if isinstance(item, Lifecycle))
+        prepare(wanted, session.stash[workers_key])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give each of pytest-xdist's workers whole targets, for the same reason."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByTarget(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid.rpartition("[")[2]
+
+    return ByTarget(config, log) if config.option.dist == "load" else None
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    found = [
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "call"
+        for name, value in report.user_properties
+        if name == PROPERTY
+    ]
+    if not found:
+        return
+    places = {str(target): place for place, target in enumerate(_targets(config))}
+    found.sort(key=lambda value: (value["result"]["scenario"], places[value["result"]["target"]]))
+    terminalreporter.section("scenarios by targets")
+    terminalreporter.write(_grid(terminalreporter, found))
+    if config.option.results is not None:
+        versions = {value["result"]["target"]: value["versions"] for value in found if value["versions"]}
+        write(config.option.results, document([value["result"] for value in found], versions))
+
+
+def _grid(terminalreporter: Any, found: list[dict[str, Any]]) -> str:
+    writer = terminalreporter._tw
+    console = Console(width=writer.fullwidth, highlight=False, force_terminal=writer.hasmarkup)
+    with console.capture() as capture:
+        console.print(grid((v["result"]["scenario"], v["result"]["target"], v["verdict"]) for v in found))
+    return capture.get()
+
+
+def _targets(config: pytest.Config) -> list[Target]:
+    return resolve(config.getoption("--target"))

@@ -1,0 +1,12 @@
+"""The extractor that this Keras saved: loaded, held against Keras's own predictions, and released."""
+
+
+def scenario(context):
+    model = context.models.load("extractor")
+    yield "loaded"
+    prediction = model(context.data.x, training=False)
+    context.models.compare("extractor", prediction)
+    yield "predicted"
+    del prediction, model
+    context.release()
+    yield "released"

@@ -1,0 +1,1 @@
+"""Cells: one scenario on one target, from inputs to a result."""

@@ -1,0 +1,127 @@
+"""Runs one cell. Whatever breaks in it becomes its verdict; the run goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tensorledger.environment.cache import CacheUnusable
+from tensorledger.environment.node import NodeMissing
+from tensorledger.environment.packages import PackagesMissing
+from tensorledger.expectations.deviation import Deviation, deviations_for
+from tensorledger.expectations.expectation import Expectation, expectation_for
+from tensorledger.expectations.toml import BadDefinition
+from tensorledger.models.saved import saved_model
+from tensorledger.protocol.messages import Outcome, RunScenario, SavedModel
+from tensorledger.results.build import judged, unjudged
+from tensorledger.results.result import Failure, Result, Verdict
+from tensorledger.scenarios.catalogue import Scenario
+from tensorledger.targets.catalogue import lacking
+from tensorledger.targets.target import Target
+from tensorledger.verdicts.judge import judge
+from tensorledger.workers.errors import WorkerFailed
+from tensorledger.workers.pool import Workers
+from tensorledger.workers.worker import Watch
+
+LIMIT = 120.0
+"""Seconds that a cell may take, unless told otherwise."""
+
+
+def _tell_nobody(cycle: int, checkpoint: str) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How cells are run."""
+
+    cycles: int = 10
+    recipe: str = ""
+    """Empty: the target's default."""
+    limit: float = LIMIT
+    params: dict[str, Any] = field(default_factory=dict)
+    reached: Callable[[int, str], None] = _tell_nobody
+    saved_model: Callable[[str, str], SavedModel] = saved_model
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One scenario on one target."""
+
+    scenario: Scenario
+    target: Target
+
+    def __str__(self) -> str:
+        return f"{self.scenario.name}[{self.target}]"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A cell that was run: the result, and what it was judged from."""
+
+    cell: Cell
+    result: Result
+    outcome: Outcome | None = None
+    expectation: Expectation = field(default_factory=Expectation)
+    """As the file says it, without a deviation."""
+
+
+def cells(scenarios: list[Scenario], targets: list[Target]) -> list[Cell]:
+    """Return the cells there are, target by target, so that a worker's start is paid once."""
+    return [Cell(scenario, target) for target in targets for scenario in scenarios if scenario.file(target)]
+
+
+def prepare(targets: Iterable[Target], workers: Workers) -> None:
+    """Begin to start what takes long for these targets, without waiting for it."""
+    for target in targets:
+        if lacking(target) is None:
+            workers.prepare(target)
+
+
+def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
+    """Run and judge one cell. Raises nothing but what ends the whole run, such as KeyboardInterrupt."""
+    started = time.monotonic()
+
+    def broken(verdict: Verdict, error: Exception, checkpoint: str | None = None) -> Ran:
+        failure = Failure(type=type(error).__name__, message=str(error), checkpoint=checkpoint, stack=[])
+        return unrun(verdict, str(error), failure if verdict == "error" else None)
+
+    def unrun(verdict: Verdict, reason: str, failure: Failure | None = None) -> Ran:
+        seconds = time.monotonic() - started
+        return Ran(cell, unjudged(cell.scenario.name, cell.target, seconds, verdict, reason, failure))
+
+    lacks = lacking(cell.target)
+    if lacks is not None:
+        return unrun("skip", lacks)
+    file = cell.scenario.file(cell.target)
+    assert file is not None, "cells() makes no cell without a file"
+    try:
+        expectation = expectation_for(cell.scenario.name, file)
+        deviations = deviations_for(cell.scenario.name, expectation)
+        request = _request(file, expectation, deviations.of(cell.target), settings)
+        watch = Watch(reached=settings.reached, saved_model=settings.saved_model)
+        outcome = workers.run(cell.target, request, watch, settings.limit)
+        judgement = judge(outcome, expectation, deviations, cell.target)
+    except BadDefinition as error:
+        return broken("error", error)
+    except WorkerFailed as error:
+        return broken("error", error, error.checkpoint)
+    except (NodeMissing, PackagesMissing, CacheUnusable) as error:
+        return broken("skip", error)
+    seconds = time.monotonic() - started
+    result = judged(cell.scenario.name, cell.target, seconds, outcome, judgement)
+    return Ran(cell, result, outcome, expectation)
+
+
+def _request(file: Path, expectation: Expectation, deviation: Deviation | None, settings: Settings) -> RunScenario:
+    return RunScenario(
+        scenario=str(file),
+        model=expectation.model,
+        recipe=settings.recipe,
+        cycles=settings.cycles,
+        throws=expectation.throws is not None or (deviation is not None and deviation.throws is not None),
+        params=settings.params,
+    )

@@ -1,0 +1,32 @@
+"""``tensorledger doctor``: whether everything is here that runs need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tensorledger.cli.options import json_option
+from tensorledger.environment.checks import checks
+from tensorledger.results.result import write
+
+
+@click.command()
+@json_option
+def doctor(json_file: Path | None) -> None:
+    """Look at what runs need, and say how to mend what is missing. Exit status 2 where something is."""
+    found = list(checks())
+    table = Table()
+    for column in ("", "what", "found", "to mend it"):
+        table.add_column(column)
+    for check in found:
+        mark = "[green]✓[/]" if check.well else "[bold red]✗[/]"
+        table.add_row(mark, check.name, escape(check.found), escape(check.mend))
+    Console(highlight=False).print(table)
+    if json_file is not None:
+        write(json_file, {"schema": "tensorledger/doctor/1", "checks": msgspec.to_builtins(found)})
+    raise click.exceptions.Exit(0 if all(check.well for check in found) else 2)

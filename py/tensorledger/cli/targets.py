@@ -1,0 +1,34 @@
+"""``tensorledger targets``: which targets there are, and whether they can run here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tensorledger.cli.options import json_option
+from tensorledger.results.result import write
+from tensorledger.targets.catalogue import installed, known, lacking
+
+
+@click.command()
+@json_option
+def targets(json_file: Path | None) -> None:
+    """List the targets, the version that would run, and what one that cannot run here lacks."""
+    rows = [
+        {"target": str(target), "version": installed(target), "language": target.language, "lacking": lacking(target)}
+        for target in known()
+    ]
+    table = Table()
+    for column in ("target", "version", "scenarios", "runs here"):
+        table.add_column(column)
+    for row in rows:
+        lacks = row["lacking"]
+        state = "[green]yes[/]" if lacks is None else f"[yellow]no[/]: {escape(lacks)}"
+        table.add_row(row["target"], row["version"] or "", row["language"], state)
+    Console(highlight=False).print(table)
+    if json_file is not None:
+        write(json_file, {"schema": "tensorledger/targets/1", "targets": rows})

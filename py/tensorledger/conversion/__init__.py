@@ -1,0 +1,1 @@
+"""From a Keras file to a TensorFlow.js model that loads."""

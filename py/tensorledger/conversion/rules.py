@@ -1,0 +1,148 @@
+"""What is wrong with the layers models that tensorflowjs writes, one rule for each repair.
+
+A rule rewrites a parsed ``model.json`` and returns a new one. Each is here because without it TensorFlow.js 4.22
+refuses the model or predicts something else; tests/py/test_conversion.py takes them out one at a time to see that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+
+class CannotConvert(ValueError):
+    """The model has no form that TensorFlow.js would load, or its file is not one we read; the message says which."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rewrite, with why it is needed and where."""
+
+    name: str
+    reason: str
+    """What happens without it."""
+    kerases: tuple[str, ...]
+    """Whose models need it: "keras" (3), "tf-keras" (2)."""
+    applies_to: str
+    """The part of the model that it changes."""
+    rewrite: Callable[[Json], Json]
+    """From a whole ``model.json`` to a new one; equal if there is nothing to repair."""
+
+
+def repair(model: Json, rules: Iterable[Rule]) -> tuple[Json, list[str]]:
+    """Return ``model`` after all ``rules``, in order, and the names of those that changed something."""
+    changed = []
+    for rule in rules:
+        rewritten = rule.rewrite(model)
+        if rewritten != model:
+            changed.append(rule.name)
+        model = rewritten
+    return model, changed
+
+
+# --- the rewrites
+
+
+def _batch_input_shape(model: Json) -> Json:
+    def change(kind: str, config: Json) -> Json:
+        if kind != "InputLayer":
+            return config
+        return {"batch_input_shape" if key == "batch_shape" else key: value for key, value in config.items()}
+
+    return _each_layer(model, change)
+
+
+def _both_rates(model: Json) -> Json:
+    def rates(value: Any) -> Any:
+        if not isinstance(value, dict) or value.get("class_name") not in ("L1", "L2"):
+            return value
+        # A rate that is not given would be 0.01 in TensorFlow.js.
+        return {"class_name": "L1L2", "config": {"l1": 0.0, "l2": 0.0, **value["config"]}}
+
+    def change(_kind: str, config: Json) -> Json:
+        return {key: rates(value) if key.endswith("_regularizer") else value for key, value in config.items()}
+
+    return _each_layer(model, change)
+
+
+def _weight_names(model: Json) -> Json:
+    names = dict(_names_by_place(_layers(model)))
+
+    def renamed(weight: Json) -> Json:
+        return {**weight, "name": names.get(weight["name"], weight["name"])}
+
+    manifest = [{**group, "weights": [renamed(weight) for weight in group["weights"]]} for group in _manifest(model)]
+    return {**model, "weightsManifest": manifest}
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        name="batch-input-shape",
+        reason="InputLayer finds no batchInputShape: Keras 3 calls it batch_shape",
+        kerases=("keras",),
+        applies_to="InputLayer",
+        rewrite=_batch_input_shape,
+    ),
+    Rule(
+        name="both-rates",
+        reason="Unknown regularizer: L1, L2; there is only L1L2, with the two rates",
+        kerases=("keras", "tf-keras"),
+        applies_to="regularizers",
+        rewrite=_both_rates,
+    ),
+    Rule(
+        name="weight-names",
+        reason="weights are found by layer and name; a .keras file numbers them, under a folder named after the class",
+        kerases=("keras", "tf-keras"),
+        applies_to="weights manifest",
+        rewrite=_weight_names,
+    ),
+)
+
+
+# --- the parts of a model.json
+
+_WEIGHTS = {"Dense": ("kernel", "bias"), "LayerNormalization": ("gamma", "beta")}
+"""Each layer's weights, in the order in which Keras keeps them."""
+_OPTIONAL = {"bias": "use_bias", "gamma": "scale", "beta": "center"}
+"""The layer's option without which it does not have that weight."""
+
+
+def _layers(model: Json) -> list[Json]:
+    layers: list[Json] = model["modelTopology"]["model_config"]["config"]["layers"]
+    return layers
+
+
+def _manifest(model: Json) -> list[Json]:
+    manifest: list[Json] = model["weightsManifest"]
+    return manifest
+
+
+def _each_layer(model: Json, change: Callable[[str, Json], Json]) -> Json:
+    """Return ``model`` with ``change(class name, config)`` as the config of each layer."""
+    topology = model["modelTopology"]
+    whole = topology["model_config"]
+    layers = [{**layer, "config": change(layer["class_name"], layer["config"])} for layer in _layers(model)]
+    changed = {**topology, "model_config": {**whole, "config": {**whole["config"], "layers": layers}}}
+    return {**model, "modelTopology": changed}
+
+
+def _names_by_place(layers: list[Json]) -> Iterator[tuple[str, str]]:
+    """Yield the place of each weight in a .keras file and its name in TensorFlow.js.
+
+    The place of the second Dense layer's bias, say, is ``layers/dense_1/vars/1``, whatever the layer's own name is.
+    """
+    seen: Counter[str] = Counter()
+    for layer in layers:
+        kind, config = layer["class_name"], layer["config"]
+        folder = re.sub(r"(?<=.)(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "_", kind).lower()
+        place = f"layers/{folder}_{seen[folder]}" if seen[folder] else f"layers/{folder}"
+        seen[folder] += 1
+        weights = [name for name in _WEIGHTS.get(kind, ()) if config.get(_OPTIONAL.get(name, ""), True)]
+        for index, name in enumerate(weights):
+            yield f"{place}/vars/{index}", f"{config['name']}/{name}"

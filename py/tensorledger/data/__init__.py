@@ -1,0 +1,1 @@
+"""The data that scenarios and comparisons use, defined by arithmetic."""

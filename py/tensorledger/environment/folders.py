@@ -1,0 +1,27 @@
+"""Folders that are there complete or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def whole_folder(destination: Path) -> Iterator[Path]:
+    """Yield a folder to fill, which becomes ``destination`` when the block ends well and is removed when it does not.
+
+    It is made beside ``destination``, in ``.<name>.<random>``: renaming is atomic only within a file system. A process
+    that is killed leaves that behind, and no ``destination``. Raises ``FileExistsError`` if there is one with something
+    in it.
+    """
+    if destination.is_file() or (destination.is_dir() and any(destination.iterdir())):
+        raise FileExistsError(f"{destination} exists already")
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{destination.name}.", dir=destination.parent) as beside:
+        folder = Path(beside) / destination.name
+        folder.mkdir()
+        yield folder
+        os.replace(folder, destination)

@@ -1,0 +1,65 @@
+"""An expected number: an absolute count, or a sum of the model's named parts and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from tensorledger.environment.tree import shown
+from tensorledger.expectations.description import QUANTITIES, Description
+from tensorledger.expectations.toml import BadDefinition
+
+Written = int | str | msgspec.UnsetType
+"""As in the file: 4, or "weights + optimizer.scalars"."""
+
+
+class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is expected at one checkpoint, or per cycle; a quantity that is not written is not judged."""
+
+    tensors: Written = msgspec.UNSET
+    bytes: Written = msgspec.UNSET
+    buffers: Written = msgspec.UNSET
+    buffer_bytes: Written = msgspec.UNSET
+
+    def stated(self) -> Iterator[tuple[str, int | str]]:
+        """Yield each quantity that is written, with what is."""
+        for quantity in QUANTITIES:
+            written = getattr(self, quantity)
+            if written is not msgspec.UNSET:
+                yield quantity, written
+
+    def over(self, other: Counts) -> Counts:
+        """Return these counts, and the other's where these say nothing."""
+        return Counts(**{**dict(other.stated()), **dict(self.stated())})
+
+
+NOTHING = Counts(tensors=0, bytes=0, buffers=0)
+"""Back at the baseline."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number with what it is made of, for people."""
+
+    value: int
+    made_of: str
+
+    def __str__(self) -> str:
+        return f"{self.value} = {self.made_of}" if self.made_of else str(self.value)
+
+
+def amount(written: int | str, quantity: str, description: Description, runtime: str) -> Amount:
+    """Work a written number out. Raises BadDefinition for a part that the model does not have."""
+    if isinstance(written, int):
+        return Amount(written, "")
+    terms = []
+    for term in written.split("+"):
+        name = term.strip()
+        value = int(name) if name.isdigit() else description.amount(runtime, name, quantity)
+        terms.append((name, value))
+    if not all(name for name, _ in terms):
+        raise BadDefinition(f"{written!r} is not a sum of parts")
+    said = " + ".join(name if name.isdigit() else f"{name} {value}" for name, value in terms)
+    return Amount(sum(value for _, value in terms), f"{said} ({shown(description.path)})")

@@ -1,0 +1,95 @@
+"""A model's description: the parts that its memory is made of, per runtime where they differ.
+
+One file a model, ``harness/models/NAME.toml``. Every target is judged by it; nothing in it comes from the runtime
+that is under test.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tensorledger.environment.tree import shown, tree
+from tensorledger.expectations.toml import BadDefinition, read_table
+from tensorledger.targets.target import LANGUAGES
+
+QUANTITIES = ("tensors", "bytes", "buffers", "buffer_bytes")
+"""What is exact, and so can be expected."""
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Tensors that come and go together. Each has a buffer of its own unless ``buffers`` says otherwise."""
+
+    tensors: int
+    bytes: int
+    buffers: int | msgspec.UnsetType = msgspec.UNSET
+    buffer_bytes: int | msgspec.UnsetType = msgspec.UNSET
+
+    def amount(self, quantity: str) -> int:
+        """Return how much of a quantity the part is."""
+        stated = getattr(self, quantity)
+        if stated is msgspec.UNSET:
+            stated = self.tensors if quantity == "buffers" else self.bytes
+        return int(stated)
+
+
+NO_PART = Part(0, 0)
+
+
+@dataclass(frozen=True)
+class Description:
+    """The parts of one model by runtime and name; ``optimizer.slots`` is within ``optimizer``."""
+
+    model: str
+    path: Path
+    parts: dict[str, dict[str, Part]]
+
+    def amount(self, runtime: str, part: str, quantity: str) -> int:
+        """Return a part's amount, summed over the parts within it. Raises BadDefinition where there is none."""
+        found = [value for name, value in self.parts[runtime].items() if f"{name}.".startswith(f"{part}.")]
+        if not found:
+            there = ", ".join(self.parts[runtime])
+            raise BadDefinition(f"{shown(self.path)}: no part {part!r} for {runtime}; there are: {there}")
+        return sum(value.amount(quantity) for value in found)
+
+
+@cache
+def describe(model: str) -> Description:
+    """Return a model's description. Raises BadDefinition, naming the models that there are."""
+    folder = tree() / "harness" / "models"
+    path = folder / f"{model}.toml"
+    if not path.is_file():
+        there = ", ".join(sorted(file.stem for file in folder.glob("*.toml")))
+        raise BadDefinition(f"no model {model!r}; there are: {there}")
+    return parse(model, path, read_table(path))
+
+
+def parse(model: str, path: Path, table: dict[str, Any]) -> Description:
+    """Make a description of a file's content: parts that all runtimes share, then a table for each runtime."""
+    for runtime in LANGUAGES:
+        if not isinstance(table.get(runtime), dict):
+            raise BadDefinition(f"{shown(path)}: no table [{runtime}]")
+    shared = _parts(path, "", {name: value for name, value in table.items() if name not in LANGUAGES})
+    return Description(model, path, {runtime: {**shared, **_parts(path, "", table[runtime])} for runtime in LANGUAGES})
+
+
+def _parts(path: Path, prefix: str, table: dict[str, Any]) -> dict[str, Part]:
+    parts: dict[str, Part] = {}
+    for key, value in table.items():
+        name = f"{prefix}{key}"
+        if value == 0 and isinstance(value, int):
+            parts[name] = NO_PART
+        elif not isinstance(value, dict):
+            raise BadDefinition(f"{shown(path)}: {name} = {value!r}: write {{ tensors = N, bytes = N }}, or 0 for none")
+        elif set(value) & set(QUANTITIES):
+            try:
+                parts[name] = msgspec.convert(value, Part)
+            except msgspec.ValidationError as error:
+                raise BadDefinition(f"{shown(path)}: {name}: {error}") from error
+        else:
+            parts.update(_parts(path, f"{name}.", value))
+    return parts

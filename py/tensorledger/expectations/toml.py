@@ -1,0 +1,33 @@
+"""Reads a TOML file into a struct, with errors that name the file and the place in it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from tensorledger.environment.tree import shown
+
+T = TypeVar("T")
+
+
+class BadDefinition(Exception):
+    """An expectation, a deviation or a model description that cannot be used; the message names file and place."""
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """Return a file's content. Raises BadDefinition."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadDefinition(f"{shown(path)}: {error}") from error
+
+
+def read(path: Path, kind: type[T]) -> T:
+    """Return a file's content as ``kind``. Raises BadDefinition, for an unknown key too."""
+    try:
+        return msgspec.convert(read_table(path), kind)
+    except msgspec.ValidationError as error:
+        raise BadDefinition(f"{shown(path)}: {error}") from error

@@ -1,0 +1,1 @@
+"""The models of the two stories, and their saved and converted files."""

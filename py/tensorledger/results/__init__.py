@@ -1,0 +1,1 @@
+"""What a run says: results, as ``--json`` writes them."""

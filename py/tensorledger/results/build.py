@@ -1,0 +1,136 @@
+"""Makes a result of what was measured and how it was judged."""
+
+from __future__ import annotations
+
+from tensorledger.expectations.amount import amount
+from tensorledger.protocol.messages import Cycle, Outcome, Reading, Thrown
+from tensorledger.results.result import Checkpoint, CycleEnd, Failure, Growth, Result, Verdict
+from tensorledger.targets.target import Target
+from tensorledger.verdicts.judge import Judgement
+from tensorledger.verdicts.relative import grown, readings
+
+
+def judged(scenario: str, target: Target, seconds: float, outcome: Outcome, judgement: Judgement) -> Result:
+    """Return the result of a cell that a worker has run."""
+    ran = outcome.cycles[1:]
+    thrown = outcome.error or next((cycle.thrown for cycle in outcome.cycles if cycle.thrown), None)
+    return Result(
+        scenario=scenario,
+        language=target.language,
+        target=str(target),
+        recipe=outcome.recipe,
+        verdict=judgement.verdict,
+        reason=judgement.reason,
+        deviation=judgement.deviation.id if judgement.deviation else None,
+        seconds=round(seconds, 3),
+        cycles=len(ran),
+        checkpoints=_checkpoints(outcome.cycles[-1], judgement, target) if outcome.cycles else [],
+        first=_checkpoints(outcome.cycles[0], None, target) if outcome.cycles else [],
+        series=[_end(number, cycle) for number, cycle in enumerate(ran, start=1)],
+        growth=_growth(outcome),
+        confidence={},
+        error=_failure(thrown) if judgement.verdict == "error" and thrown else None,
+        leaks=outcome.cycles[-1].leaks if outcome.cycles else [],
+        problems=list(judgement.problems),
+        parity=outcome.agreements,
+    )
+
+
+def unjudged(
+    scenario: str, target: Target, seconds: float, verdict: Verdict, reason: str, error: Failure | None = None
+) -> Result:
+    """Return the result of a cell that could not be run, or broke."""
+    return Result(
+        scenario=scenario,
+        language=target.language,
+        target=str(target),
+        recipe="",
+        verdict=verdict,
+        reason=reason,
+        deviation=None,
+        seconds=round(seconds, 3),
+        cycles=0,
+        checkpoints=[],
+        first=[],
+        series=[],
+        growth=None,
+        confidence={},
+        error=error,
+        leaks=[],
+        problems=[],
+        parity=[],
+    )
+
+
+def _checkpoints(cycle: Cycle, judgement: Judgement | None, target: Target) -> list[Checkpoint]:
+    return [
+        Checkpoint(
+            name=name,
+            tensors=reading.tensors,
+            bytes=reading.bytes,
+            buffers=reading.buffers,
+            buffer_bytes=reading.buffer_bytes,
+            backend=reading.backend,
+            heap=reading.heap,
+            process=reading.process,
+            expected=_expected(name, judgement, target) if judgement else {},
+        )
+        for name, reading in readings(cycle).items()
+    ]
+
+
+def _expected(name: str, judgement: Judgement, target: Target) -> dict[str, int]:
+    expectation = judgement.expectation
+    counts = expectation.checkpoints.get(name)
+    if counts is None:
+        return {}
+    return {
+        quantity: amount(written, quantity, expectation.description, target.name).value
+        for quantity, written in counts.stated()
+    }
+
+
+def _heap(reading: Reading) -> float | None:
+    """Return the bytes of the garbage-collected heap, where the runtime tells them (Python does not)."""
+    return reading.heap.get("used")
+
+
+def _native(reading: Reading) -> float | None:
+    """Return the C allocator's bytes in use, where the runtime tells them (Node.js does not)."""
+    return reading.process.get("in_use")
+
+
+def _end(number: int, cycle: Cycle) -> CycleEnd:
+    reading = list(readings(cycle).values())[-1]
+    return CycleEnd(
+        cycle=number,
+        tensors=reading.tensors,
+        bytes=reading.bytes,
+        buffers=reading.buffers,
+        heap=_heap(reading),
+        native=_native(reading),
+    )
+
+
+def _growth(outcome: Outcome) -> Growth | None:
+    total = grown(outcome)
+    if total is None:
+        return None
+    count = len(outcome.cycles) - 1
+
+    def each(value: float | None) -> float | None:
+        if value is None:
+            return None
+        return value // count if value % count == 0 else value / count
+
+    return Growth(
+        tensors=each(total.tensors),
+        bytes=each(total.bytes),
+        buffers=each(total.buffers),
+        heap=each(_heap(total)),
+        native=each(_native(total)),
+    )
+
+
+def _failure(thrown: Thrown) -> Failure:
+    return Failure(type=thrown.type, message=thrown.message, checkpoint=thrown.checkpoint, stack=thrown.stack)

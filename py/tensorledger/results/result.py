@@ -1,0 +1,123 @@
+"""The results object of DESIGN.md, schema ``tensorledger/results/1``. New keys may come; none is renamed or removed."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from tensorledger.protocol.messages import Agreement, Frame, LiveTensor
+from tensorledger.version import __version__
+
+SCHEMA = "tensorledger/results/1"
+
+Verdict = Literal["pass", "fail", "deviates", "error", "skip"]
+VERDICTS: tuple[Verdict, ...] = ("pass", "fail", "deviates", "error", "skip")
+AS_EXPECTED = ("pass", "deviates", "skip")
+"""The verdicts with which a run exits with status 0."""
+
+
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """Memory at one point, relative to the cycle's baseline; null: not read."""
+
+    name: str
+    tensors: int | None
+    bytes: int | None
+    buffers: int | None
+    buffer_bytes: int | None
+    backend: dict[str, float | None]
+    heap: dict[str, float | None]
+    process: dict[str, float | None]
+    expected: dict[str, int]
+
+
+class CycleEnd(msgspec.Struct, frozen=True, kw_only=True):
+    """What a cycle left, relative to its own baseline; ``heap`` and ``native`` in bytes, where the runtime has them."""
+
+    cycle: int
+    tensors: int | None
+    bytes: int | None
+    buffers: int | None
+    heap: float | None
+    native: float | None
+
+
+class Growth(msgspec.Struct, frozen=True, kw_only=True):
+    """Per cycle, from the end of the warm-up."""
+
+    tensors: float | None
+    bytes: float | None
+    buffers: float | None
+    heap: float | None
+    native: float | None
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """What broke, and after which checkpoint."""
+
+    type: str
+    message: str
+    checkpoint: str | None
+    stack: list[Frame]
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell: a scenario on a target."""
+
+    scenario: str
+    language: str
+    target: str
+    recipe: str
+    verdict: Verdict
+    reason: str
+    deviation: str | None
+    seconds: float
+    cycles: int
+    checkpoints: list[Checkpoint]
+    """Of the last cycle."""
+    first: list[Checkpoint]
+    """Of the warm-up."""
+    series: list[CycleEnd]
+    growth: Growth | None
+    confidence: dict[str, float]
+    error: Failure | None
+    leaks: list[LiveTensor]
+    problems: list[str]
+    """Every expectation that was not met, with what was measured instead."""
+    parity: list[Agreement]
+    """Predictions of loaded models beside those of the Keras that made them."""
+
+
+def document(results: Sequence[Result], versions: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """Return the whole object. ``versions`` is what each target's worker said it is."""
+    node = next((found["node"] for found in versions.values() if "node" in found), None)
+    environment = {
+        "tensorledger": __version__,
+        "node": node,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "targets": versions,
+    }
+    return {"schema": SCHEMA, "environment": environment, "results": msgspec.to_builtins(list(results))}
+
+
+def write(path: Path, content: dict[str, Any]) -> None:
+    """Write a JSON file so that it is whole or absent. Raises OSError."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", text=True)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(content, file, indent=1)
+            file.write("\n")
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

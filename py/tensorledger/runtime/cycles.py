@@ -1,0 +1,118 @@
+"""Runs a scenario for some cycles and reads memory at its checkpoints. It judges nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import inspect
+from collections.abc import AsyncGenerator, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tensorledger.protocol.messages import CheckpointReading, Cycle, Thrown
+from tensorledger.runtime.census import Census
+from tensorledger.runtime.context import Context
+from tensorledger.runtime.recipes import Recipe
+from tensorledger.runtime.thrown import describe
+
+END = "end"
+
+
+@dataclass(frozen=True)
+class Course:
+    """What is run: a scenario, what it is given, and the way it releases."""
+
+    scenario: Callable[[Context], Any]
+    context: Context
+    recipe: Recipe
+
+
+def cycles(course: Course, count: int, *, go_on: bool, reached: Callable[[int, str], None]) -> list[Cycle]:
+    """Run the warm-up and then ``count`` cycles; fewer where one throws and ``go_on`` is false.
+
+    ``reached`` is told each checkpoint's cycle and name before it is read.
+    """
+    done: list[Cycle] = []
+    gc.disable()
+    try:
+        _settle()
+        for number in range(count + 1):
+            cycle = _one(course, number, reached)
+            done.append(cycle)
+            if cycle.thrown is not None and not go_on:
+                break
+    finally:
+        gc.enable()
+    return done
+
+
+def _one(course: Course, number: int, reached: Callable[[int, str], None]) -> Cycle:
+    before = Census()
+    baseline, known = before.reading(), before.identities()
+    del before
+    checkpoints: list[CheckpointReading] = []
+
+    def checkpoint(name: str) -> None:
+        reached(number, name)
+        checkpoints.append(CheckpointReading(name=name, reading=Census().reading()))
+
+    # In a function of its own: nothing of the scenario may stay in a variable here.
+    thrown = _walk(course, checkpoint)
+    course.context.held.clear()
+    _settle()
+    reached(number, END)
+    after = Census()
+    checkpoints.append(CheckpointReading(name=END, reading=after.reading()))
+    return Cycle(baseline=baseline, checkpoints=checkpoints, thrown=thrown, leaks=after.since(known))
+
+
+def _walk(course: Course, checkpoint: Callable[[str], None]) -> Thrown | None:
+    """Run the scenario once; return what it threw, or None."""
+    names: list[str] = []
+    try:
+        course.recipe.before(course.context)
+        for name in _steps(course):
+            if not isinstance(name, str) or not name:
+                raise TypeError(f"a scenario yields names of checkpoints, not {name!r}")
+            if name == END:
+                raise ValueError('"end" is read by itself, after the scenario; yield another name')
+            if name in names:
+                raise ValueError(f'the checkpoint "{name}" is yielded twice')
+            names.append(name)
+            checkpoint(name)
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        thrown = describe(error, names[-1] if names else None)
+        # The traceback's frames keep the scenario's locals alive.
+        error.__traceback__ = None
+        return thrown
+    return None
+
+
+def _steps(course: Course) -> Iterator[str]:
+    scenario, context, recipe = course.scenario, course.context, course.recipe
+    walked = recipe.around(lambda: scenario(context)) if recipe.around else scenario(context)
+    if inspect.isgenerator(walked):
+        yield from walked
+    elif inspect.isasyncgen(walked):
+        yield from _turned(walked)
+    elif inspect.iscoroutine(walked):
+        asyncio.run(walked)
+
+
+def _turned(walked: AsyncGenerator[Any, Any]) -> Iterator[str]:
+    """Turn an asynchronous generator into a plain one."""
+    with asyncio.Runner() as runner:
+
+        async def step() -> str:
+            return await anext(walked)
+
+        while True:
+            try:
+                yield runner.run(step())
+            except StopAsyncIteration:
+                return
+
+
+def _settle() -> None:
+    gc.collect()
+    gc.collect()

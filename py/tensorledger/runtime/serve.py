@@ -1,0 +1,113 @@
+"""The Python worker: answers the harness's requests until the harness hangs up."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import tensorflow as tf
+
+from tensorledger.data import samples
+from tensorledger.protocol.channel import Channel
+from tensorledger.protocol.messages import (
+    PROTOCOL,
+    Hello,
+    Outcome,
+    Reached,
+    RunScenario,
+    SavedModel,
+    SavedModelRequest,
+    Welcome,
+)
+from tensorledger.runtime.context import Context, Data, Samples, Target
+from tensorledger.runtime.cycles import Course, cycles
+from tensorledger.runtime.recipes import recipe_for, why_not
+from tensorledger.runtime.thrown import describe
+from tensorledger.runtime.zoo import Zoo
+
+SHAPES = {"classifier": (784, 10), "extractor": (64, 1)}
+"""Features and outputs of each model of the zoo."""
+
+
+class Worker:
+    """What one worker knows; its methods are the protocol's."""
+
+    def __init__(self, channel: Channel, keras: Any) -> None:
+        self._channel = channel
+        self._keras = keras
+        self._target: Target | None = None
+        self._samples: dict[str, Samples] = {}
+
+    def hello(self, hello: Hello) -> Welcome:
+        if hello.protocol != PROTOCOL:
+            raise ValueError(f"this worker speaks protocol {PROTOCOL}, the harness {hello.protocol}")
+        self._target = Target(hello.name, self._keras.__version__, hello.backend)
+        self._samples = {
+            model: Samples(tf.constant(samples.inputs(features)), tf.constant(samples.labels(outputs)))
+            for model, (features, outputs) in SHAPES.items()
+        }
+        versions = {"python": platform.python_version(), "tensorflow": tf.__version__, "keras": self._keras.__version__}
+        return Welcome(protocol=PROTOCOL, versions=versions)
+
+    def run(self, run: RunScenario) -> Outcome:
+        assert self._target is not None, "run before hello"
+        chosen, recipe = recipe_for(run.recipe)
+        try:
+            scenario = load(Path(run.scenario))
+        except (Exception, SystemExit) as error:
+            return Outcome(recipe=chosen, cycles=[], agreements=[], not_applicable=None, error=describe(error, None))
+        reason = why_not(recipe, scenario)
+        if reason is not None:
+            return Outcome(recipe=chosen, cycles=[], agreements=[], not_applicable=reason, error=None)
+
+        held: list[Any] = []
+        models = Zoo(self._keras, held, self._target.name, self._saved_model)
+        own = self._samples[run.model]
+        data = Data(own.x, own.y, **self._samples)
+        context = Context(tf, self._keras, models, data, self._target, run.params, held)
+
+        def release() -> None:
+            recipe.release(context)
+            held.clear()
+
+        context.release = release
+        done = cycles(Course(scenario, context, recipe), run.cycles, go_on=run.throws, reached=self._reached)
+        return Outcome(
+            recipe=chosen, cycles=done, agreements=list(models.agreements.values()), not_applicable=None, error=None
+        )
+
+    def _reached(self, cycle: int, name: str) -> None:
+        self._channel.notify("reached", Reached(cycle=cycle, name=name))
+
+    def _saved_model(self, model: str, source: str) -> SavedModel:
+        answer: SavedModel = self._channel.call("saved_model", SavedModelRequest(model=model, source=source))
+        return answer
+
+
+def load(path: Path) -> Callable[[Context], Any]:
+    """Return the function ``scenario`` of a file. Raises whatever the file raises, or TypeError where it has none."""
+    name = f"tensorledger_scenario_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    found = getattr(module, "scenario", None)
+    if not callable(found):
+        raise TypeError(f"{path.name} defines no function named scenario")
+    function: Callable[[Context], Any] = found
+    return function
+
+
+def serve(channel: Channel, keras: Any) -> None:
+    """Serve until the harness hangs up."""
+    worker = Worker(channel, keras)
+    channel.serve({"hello": worker.hello, "run": worker.run})

@@ -1,0 +1,92 @@
+"""The process that Python workers are forked from: it has imported TensorFlow and one Keras, and run nothing.
+
+python -m tensorledger.runtime.stem keras|tf-keras        with the harness on descriptor 3
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import os
+import signal
+import socket
+import sys
+import time
+import warnings
+from typing import Any, NoReturn
+
+from tensorledger.models.zoo import KERASES
+from tensorledger.protocol.channel import Channel
+from tensorledger.protocol.messages import Fork, Forked, Wait, Waited
+
+PR_SET_PDEATHSIG = 1
+DESCRIPTOR = 3
+
+
+class Stem:
+    """Forks workers, and tells how they ended."""
+
+    def __init__(self, channel: Channel, keras: Any) -> None:
+        self._channel = channel
+        self._keras = keras
+
+    def fork(self, _: Fork) -> Forked:
+        end, log = self._channel.descriptors[:2]
+        del self._channel.descriptors[:2]
+        with warnings.catch_warnings():
+            # Python 3.12 warns that TensorFlow's threads are not forked along; none of them holds anything yet.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid == 0:
+            self._become_worker(end, log)
+        os.close(end)
+        os.close(log)
+        return Forked(pid=pid)
+
+    def _become_worker(self, end: int, log: int) -> NoReturn:
+        status = 1
+        try:
+            os.setsid()
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            self._channel.close()
+            os.dup2(log, 1)
+            os.dup2(log, 2)
+            os.dup2(end, DESCRIPTOR)
+            os.closerange(DESCRIPTOR + 1, max(end, log) + 1)
+            from tensorledger.runtime.serve import serve
+
+            serve(Channel(socket.socket(fileno=DESCRIPTOR)), self._keras)
+            status = 0
+        finally:
+            # Not sys.exit: the stem's own clean-up is the stem's.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+
+    def wait(self, wait: Wait) -> Waited:
+        deadline = time.monotonic() + wait.seconds
+        while True:
+            pid, status = os.waitpid(wait.pid, os.WNOHANG)
+            if pid:
+                return Waited(status=os.waitstatus_to_exitcode(status))
+            if time.monotonic() >= deadline:
+                return Waited(status=None)
+            time.sleep(0.005)
+
+
+def main(name: str) -> None:
+    """Import, freeze what was imported, and wait for the harness."""
+    channel = Channel(socket.socket(fileno=DESCRIPTOR))
+    importlib.import_module("tensorflow")
+    keras = importlib.import_module(KERASES[name])
+    importlib.import_module("tensorledger.runtime.serve")
+    # What the import made is nobody's leak; frozen, it is neither collected nor copied into the workers.
+    gc.collect()
+    gc.freeze()
+    stem = Stem(channel, keras)
+    channel.serve({"fork": stem.fork, "wait": stem.wait})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

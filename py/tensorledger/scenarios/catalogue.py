@@ -1,0 +1,55 @@
+"""Finds scenarios: the project's by name, anybody's by path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from tensorledger.environment.tree import tree
+from tensorledger.targets.target import Target
+
+SUFFIXES = {".mjs": "js", ".js": "js", ".cjs": "js", ".py": "py"}
+"""The suffixes of scenario files, each with its language."""
+
+
+class NoScenario(ValueError):
+    """There is no such scenario; the message says which are meant perhaps."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario's name, and its file for each language that it is written in."""
+
+    name: str
+    files: dict[str, Path]
+
+    def file(self, target: Target) -> Path | None:
+        """Return the file that runs on a target; None where the scenario is not written in its language."""
+        return self.files.get(target.language)
+
+
+def all_scenarios() -> dict[str, Scenario]:
+    """Return the project's scenarios by name, sorted."""
+    found: dict[str, dict[str, Path]] = {}
+    for language, folder, suffix in (("js", "js/scenarios", ".mjs"), ("py", "py/scenarios", ".py")):
+        root = tree() / folder
+        for file in sorted(root.rglob(f"*{suffix}")):
+            name = file.relative_to(root).with_suffix("").as_posix().replace("_", "-")
+            found.setdefault(name, {})[language] = file
+    return {name: Scenario(name, found[name]) for name in sorted(found)}
+
+
+def find(written: str) -> Scenario:
+    """Return the scenario that is meant by a name or a path. Raises NoScenario."""
+    path = Path(written)
+    if path.suffix in SUFFIXES:
+        if not path.is_file():
+            raise NoScenario(f"{written}: there is no such file")
+        return Scenario(written, {SUFFIXES[path.suffix]: path.resolve()})
+    scenarios = all_scenarios()
+    if written in scenarios:
+        return scenarios[written]
+    close = get_close_matches(written, scenarios, n=3) or list(scenarios)
+    suffixes = ", ".join(SUFFIXES)
+    raise NoScenario(f"no scenario {written!r}; did you mean {', '.join(close)}? (a file ends in {suffixes})")

@@ -1,0 +1,1 @@
+"""Results for people: tables, grids and progress, with rich."""

@@ -1,0 +1,102 @@
+"""One cell for people: its checkpoints as a table, expected beside measured, and what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from tensorledger.expectations.description import QUANTITIES
+from tensorledger.protocol.messages import Agreement, Frame, LiveTensor
+from tensorledger.results.result import Checkpoint, Growth, Result
+from tensorledger.verdicts.judge import agrees
+
+SHOWN = 12
+"""Problems, leaks and frames that are shown before the rest is counted."""
+
+
+def details(result: Result) -> Iterator[RenderableType]:
+    """Yield what a person needs to see of a cell that is not as expected."""
+    if result.error is not None:
+        yield Text(f"{result.error.type}: {result.error.message}", style="red")
+        if result.error.checkpoint:
+            yield Text(f"after checkpoint {result.error.checkpoint!r}")
+        yield from (Text(f"  at {_place(frame)}", style="dim") for frame in result.error.stack[:SHOWN])
+    if result.problems:
+        yield from (Text(f"• {problem}") for problem in result.problems[:SHOWN])
+        yield from _rest(len(result.problems))
+    if result.checkpoints:
+        yield checkpoints(result)
+    if result.leaks and result.verdict != "pass":
+        yield Text("left at the end of the last cycle:")
+        yield from (Text(f"  {leak(found)}") for found in result.leaks[:SHOWN])
+        yield from _rest(len(result.leaks))
+    yield from (Text(parity(agreement)) for agreement in result.parity)
+
+
+def checkpoints(result: Result) -> Table:
+    """Return a result's checkpoints, each quantity as measured, with what was expected where that differs."""
+    shown = [
+        quantity
+        for quantity in QUANTITIES
+        if quantity != "buffer_bytes" or any(quantity in checkpoint.expected for checkpoint in result.checkpoints)
+    ]
+    table = Table(title=f"{escape(result.scenario)} on {result.target}, last cycle", title_justify="left")
+    table.add_column("checkpoint")
+    for quantity in shown:
+        table.add_column(f"{quantity}\nexpected", justify="right", style="dim")
+        table.add_column("\nmeasured", justify="right")
+    for checkpoint in result.checkpoints:
+        table.add_row(checkpoint.name, *_numbers(checkpoint, shown))
+    if result.growth is not None:
+        table.add_section()
+        table.add_row("growth per cycle", *_grown(result.growth, shown))
+    return table
+
+
+def _numbers(checkpoint: Checkpoint, quantities: list[str]) -> Iterator[str]:
+    for quantity in quantities:
+        measured, expected = getattr(checkpoint, quantity), checkpoint.expected.get(quantity)
+        yield "" if expected is None else f"{expected:,}"
+        text = "not read" if measured is None else f"{measured:,}"
+        yield text if expected is None or measured == expected else f"[bold red]{text} ✗[/]"
+
+
+def _grown(growth: Growth, quantities: list[str]) -> Iterator[str]:
+    for quantity in quantities:
+        value = getattr(growth, quantity, None)
+        yield ""
+        yield "" if value is None else f"{value:+,g}"
+
+
+def leak(found: LiveTensor) -> str:
+    """Return a group of tensors that are left, in one line."""
+    shape = "?" if found.shape is None else f"[{', '.join(map(str, found.shape))}]"
+    size = "" if found.bytes is None else f", {found.bytes:,} bytes{' each' if found.count > 1 else ''}"
+    name = f" {found.name}" if found.name else ""
+    where = f", made at {_place(found.stack[0])}" if found.stack else ""
+    return f"{found.count} × {found.dtype} {shape}{name}{size}{where}"
+
+
+def parity(agreement: Agreement) -> str:
+    """Return how far predictions are from Keras's, in one line."""
+    made = f"predictions of the {agreement.model} from {agreement.source}"
+    if agreement.max_abs is None:
+        return f"{made}: not all finite numbers"
+    relative = "unbounded" if agreement.max_rel is None else f"{agreement.max_rel:.2g}"
+    within = "within" if agrees(agreement) else "beyond"
+    off = f"off by {agreement.max_abs:.2g} absolute, {relative} relative"
+    return f"{made}: {off}, {within} the {agreement.bound:.2g} that rounding explains"
+
+
+def _place(frame: Frame) -> str:
+    column = "" if frame.column is None else f":{frame.column}"
+    return f"{frame.function + ' ' if frame.function else ''}{frame.file}:{frame.line}{column}"
+
+
+def _rest(count: int) -> Iterator[Text]:
+    if count > SHOWN:
+        yield Text(f"  … and {count - SHOWN} more", style="dim")

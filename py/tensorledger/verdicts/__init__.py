@@ -1,0 +1,1 @@
+"""Verdicts: whether what was measured is what was expected."""

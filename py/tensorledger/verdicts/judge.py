@@ -1,0 +1,176 @@
+"""Judges what a worker measured: pass, fail, deviates, error or skip."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from tensorledger.environment.tree import shown
+from tensorledger.expectations.amount import Counts, amount
+from tensorledger.expectations.deviation import Deviation, Deviations
+from tensorledger.expectations.expectation import END, Expectation
+from tensorledger.protocol.messages import Agreement, Cycle, Outcome, Reading
+from tensorledger.results.result import Verdict
+from tensorledger.targets.target import Target
+from tensorledger.verdicts.relative import grown, readings
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict, with the reason in one line, everything that was not met, and the numbers that were expected."""
+
+    verdict: Verdict
+    reason: str
+    problems: tuple[str, ...] = ()
+    deviation: Deviation | None = None
+    expectation: Expectation = field(default_factory=Expectation)
+    """What was judged by in the end: with the deviation's numbers, where there is one."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What holding an outcome against an expectation brought up."""
+
+    problems: tuple[str, ...]
+    unread: tuple[str, ...]
+    """Expectations about what this target cannot read."""
+
+
+def judge(outcome: Outcome, expectation: Expectation, deviations: Deviations, target: Target) -> Judgement:
+    """Judge one cell. Raises BadDefinition where the definitions cannot be used on this target."""
+    if outcome.not_applicable is not None:
+        return Judgement("skip", f"the recipe {outcome.recipe} does not apply: {outcome.not_applicable}")
+    if outcome.error is not None:
+        return Judgement("error", f"{outcome.error.type}: {outcome.error.message}", expectation=expectation)
+    deviation = deviations.of(target)
+    documented = deviation.instead_of(expectation) if deviation else expectation
+    plain = hold(outcome, expectation, target)
+    thrown = next((cycle.thrown for cycle in outcome.cycles if cycle.thrown), None)
+    if thrown is not None and documented.throws is None:
+        return Judgement("error", f"{thrown.type}: {thrown.message}", plain.problems, deviation, documented)
+    if deviation is not None:
+        otherwise = hold(outcome, documented, target)
+        return _strictly(deviation, shown(deviations.path or "?"), plain, otherwise, expectation, target)
+    if plain.problems:
+        return Judgement("fail", plain.problems[0], plain.problems, expectation=expectation)
+    if plain.unread:
+        return Judgement("skip", f"not read here: {', '.join(plain.unread)}", expectation=expectation)
+    return Judgement("pass", "", expectation=expectation)
+
+
+def _strictly(
+    deviation: Deviation, where: str, plain: Findings, otherwise: Findings, expectation: Expectation, target: Target
+) -> Judgement:
+    """Judge by a deviation: met exactly, or the cell fails."""
+    documented = deviation.instead_of(expectation)
+    same = _same(deviation, expectation)
+    if not plain.problems:
+        problems = [f"{target} no longer deviates as {deviation.id} says: it does what is expected"]
+    elif same:
+        problems = [f"{deviation.id}: {place} is what the expectation says too" for place in same]
+    elif not otherwise.problems:
+        return Judgement("deviates", deviation.why, (), deviation, documented)
+    else:
+        problems = [f"{deviation.id}: {problem}" for problem in otherwise.problems]
+    said = tuple(f"{where}: {problem}" for problem in problems)
+    return Judgement("fail", said[0], said, deviation, documented)
+
+
+def hold(outcome: Outcome, expectation: Expectation, target: Target) -> Findings:
+    """Hold an outcome against an expectation."""
+    problems: list[str] = []
+    unread: dict[str, None] = {}
+
+    def compare(place: str, counts: Counts, measured: Reading, times: int = 1) -> None:
+        for quantity, written in counts.stated():
+            expected = amount(written, quantity, expectation.description, target.name)
+            value = getattr(measured, quantity)
+            if value is None:
+                unread[f"{place} {quantity}"] = None
+            elif value != expected.value * times:
+                problems.append(
+                    f"{expectation.source}: {place} {quantity}: expected {expected}, measured {value / times:g}"
+                    if times > 1
+                    else f"{expectation.source}: {place} {quantity}: expected {expected}, measured {value}"
+                )
+
+    for number, cycle in enumerate(outcome.cycles):
+        problems += _throws(expectation, cycle, number)
+        found = readings(cycle)
+        if number == 0:
+            wanted, called = expectation.first, "the warm-up's "
+        else:
+            wanted, called = expectation.checkpoints, ""
+            problems += [
+                f'{expectation.source}: the scenario yields "{name}", which is not in [checkpoints]'
+                for name in found
+                if expectation.path is not None and name not in wanted
+            ]
+        for name, counts in wanted.items():
+            if name in found:
+                compare(f"{called}{name}", counts, found[name])
+            else:
+                problems.append(f'{expectation.source}: {called}checkpoint "{name}" was never reached')
+        if problems:
+            problems = [f"{problem} (cycle {number})" if number > 1 else problem for problem in problems]
+            break
+    total = grown(outcome)
+    if total is not None:
+        compare("growth per cycle,", expectation.growth, total, len(outcome.cycles) - 1)
+    problems += [_differs(agreement) for agreement in outcome.agreements if not agrees(agreement)]
+    return Findings(tuple(problems), tuple(unread))
+
+
+def _throws(expectation: Expectation, cycle: Cycle, number: int) -> Iterator[str]:
+    throws, thrown = expectation.throws, cycle.thrown
+    if throws is None:
+        if thrown is not None:
+            yield f"{expectation.source}: {thrown.type} was thrown, which is not expected: {thrown.message}"
+        return
+    after = f'after "{throws.after}"' if throws.after else "before the first checkpoint"
+    if thrown is None:
+        yield f"{expectation.source}: expected a throw {after}, nothing was thrown"
+    elif thrown.checkpoint != throws.after:
+        yield f'{expectation.source}: expected a throw {after}, it came after "{thrown.checkpoint}": {thrown.message}'
+    elif not re.search(throws.matches, thrown.message):
+        yield f"{expectation.source}: expected a throw matching {throws.matches!r}, its message is: {thrown.message}"
+
+
+def agrees(agreement: Agreement) -> bool:
+    """Say whether predictions are within what rounding explains."""
+    return agreement.max_abs is not None and agreement.max_abs <= agreement.bound
+
+
+def _differs(agreement: Agreement) -> str:
+    made = f"{agreement.model} made by {agreement.source}"
+    if agreement.max_abs is None:
+        return f"predictions of {made} are not all finite numbers"
+    return f"predictions of {made} are off by {agreement.max_abs:.2g}; rounding explains {agreement.bound:.2g}"
+
+
+def _same(deviation: Deviation, expectation: Expectation) -> list[str]:
+    """Return the places where a deviation says what the expectation says."""
+    pairs: Sequence[tuple[str, Counts, Counts]] = [
+        *((name, mine, expectation.checkpoints.get(name, Counts())) for name, mine in deviation.checkpoints.items()),
+        *((f"first {name}", mine, expectation.first.get(name, Counts())) for name, mine in deviation.first.items()),
+        ("growth", deviation.growth, expectation.growth),
+    ]
+    return [
+        f"{place} {quantity}"
+        for place, mine, theirs in pairs
+        for quantity, written in mine.stated()
+        if dict(theirs.stated()).get(quantity) == written
+    ]
+
+
+def caught(outcome: Outcome, expectation: Expectation, target: Target) -> tuple[str, ...]:
+    """Say what is not as a scenario that leaks on purpose must be caught with; nothing if all of it is."""
+    assert expectation.caught is not None
+    wanted = Expectation(
+        model=expectation.model,
+        checkpoints={**expectation.checkpoints, END: expectation.caught.end},
+        growth=expectation.caught.growth,
+        path=expectation.path,
+    )
+    return hold(outcome, wanted, target).problems

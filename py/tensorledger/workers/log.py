@@ -1,0 +1,50 @@
+"""What a worker prints: read as it comes, the end of it kept."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+
+KEPT = 64 * 2**10
+"""Bytes of the end that are kept."""
+
+FLOOD = 64 * 2**20
+"""Bytes after which a worker is stopped. A megabyte is a scenario's good right."""
+
+
+class Log:
+    """The reading end of a worker's output; the writing end is for the worker."""
+
+    def __init__(self, on_flood: Callable[[], None], *, flood: int = FLOOD) -> None:
+        self._reading, self.writing = os.pipe()
+        self._on_flood = on_flood
+        self._flood = flood
+        self._end = bytearray()
+        self._count = 0
+        self._thread = threading.Thread(target=self._read, name="tensorledger-log", daemon=True)
+
+    @property
+    def flooded(self) -> bool:
+        """Whether the worker was stopped for printing too much."""
+        return self._count > self._flood
+
+    def start(self) -> None:
+        """Close the writing end here, now that the worker has it, and read."""
+        os.close(self.writing)
+        self._thread.start()
+
+    def text(self, wait: float = 0.0) -> str:
+        """Return the end of what was printed; give the reader ``wait`` seconds to catch up with a dead worker."""
+        self._thread.join(wait)
+        return bytes(self._end).decode(errors="replace")
+
+    def _read(self) -> None:
+        with os.fdopen(self._reading, "rb", buffering=0) as pipe:
+            while chunk := pipe.read(2**16):
+                before = self._count
+                self._count += len(chunk)
+                self._end += chunk
+                del self._end[:-KEPT]
+                if before <= self._flood < self._count:
+                    self._on_flood()

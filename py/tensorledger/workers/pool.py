@@ -1,0 +1,80 @@
+"""The workers of a run: one for each target while it is clean, a fresh one after anything that was not."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Protocol, Self
+
+from tensorledger.protocol.messages import Outcome, RunScenario
+from tensorledger.targets.target import Target
+from tensorledger.workers.start import Starter
+from tensorledger.workers.worker import Watch, Worker
+
+
+class Starts(Protocol):
+    """Where workers come from."""
+
+    def prepare(self, target: Target) -> None: ...
+
+    def start(self, target: Target) -> Worker: ...
+
+    def stop(self) -> None: ...
+
+
+class Workers:
+    """Runs scenarios on targets. Use it as a context manager: leaving it ends every worker."""
+
+    def __init__(self, starter: Starts | None = None) -> None:
+        self._starter: Starts = starter or Starter()
+        self._clean: dict[Target, Worker] = {}
+        self.versions: dict[Target, dict[str, str]] = {}
+        """What each target's worker said it is."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def prepare(self, target: Target) -> None:
+        """Begin to start what takes long for a target."""
+        self._starter.prepare(target)
+
+    def run(self, target: Target, scenario: RunScenario, watch: Watch, limit: float) -> Outcome:
+        """Run a scenario in a clean worker. Raises WorkerFailed, NodeMissing or PackagesMissing."""
+        worker = self._clean.pop(target, None) or self._start(target)
+        outcome = worker.run(scenario, watch, limit)
+        if is_clean(outcome):
+            self._clean[target] = worker
+        else:
+            worker.stop()
+        return outcome
+
+    def stop(self) -> None:
+        """End every worker."""
+        for worker in self._clean.values():
+            worker.stop()
+        self._clean.clear()
+        self._starter.stop()
+
+    def _start(self, target: Target) -> Worker:
+        worker = self._starter.start(target)
+        self.versions[target] = worker.versions
+        return worker
+
+
+def is_clean(outcome: Outcome) -> bool:
+    """Say whether a worker may run another scenario: nothing thrown, nothing left by the last cycle, no growth."""
+    if outcome.error is not None or any(cycle.thrown for cycle in outcome.cycles):
+        return False
+    if not outcome.cycles:
+        return True
+    first, last = (cycle.checkpoints[-1].reading for cycle in (outcome.cycles[0], outcome.cycles[-1]))
+    baseline = outcome.cycles[-1].baseline
+    return all(
+        getattr(last, quantity) == getattr(other, quantity)
+        for other in ((first, baseline) if len(outcome.cycles) > 1 else (baseline,))
+        for quantity in ("tensors", "bytes", "buffers")
+    )

@@ -1,0 +1,105 @@
+"""A worker's process: started from here, or forked from a stem."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from tensorledger.protocol.channel import CallFailed, Channel, ChannelClosed, ChannelTimeout, ProtocolBroken
+from tensorledger.protocol.messages import Fork, Wait
+from tensorledger.workers.log import FLOOD, Log
+
+LAUNCH = Path(__file__).with_name("launch.py")
+GRACE = 5.0
+"""Seconds that a worker has to end by itself once its channel is closed."""
+
+
+class Process(Protocol):
+    """What the harness needs of a worker's process."""
+
+    channel: Channel
+    log: Log
+
+    def status(self, wait: float) -> int | None:
+        """Return the exit status, minus the signal's number if one ended it, or None if it lives or cannot be known."""
+
+    def kill(self) -> None:
+        """End it and what it started, now."""
+
+
+class Started:
+    """A process of its own."""
+
+    def __init__(self, command: Sequence[str | Path], environment: Mapping[str, str], *, flood: int = FLOOD) -> None:
+        mine, theirs = socket.socketpair()
+        self.log = Log(self.kill, flood=flood)
+        self.channel = Channel(mine)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", LAUNCH, str(theirs.fileno()), str(os.getpid()), *command],
+                stdin=subprocess.DEVNULL,
+                stdout=self.log.writing,
+                stderr=self.log.writing,
+                pass_fds=[theirs.fileno()],
+                env={**os.environ, **environment},
+            )
+        self.log.start()
+
+    def status(self, wait: float) -> int | None:
+        try:
+            return self._process.wait(wait)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def kill(self) -> None:
+        _kill_session(self._process.pid)
+
+
+class Forked:
+    """A process forked from a stem, which alone can say how it ended."""
+
+    def __init__(self, stem: Channel) -> None:
+        self._stem = stem
+        mine, theirs = socket.socketpair()
+        self.log = Log(self.kill)
+        self.channel = Channel(mine)
+        with theirs:
+            answer = stem.call("fork", Fork(), descriptors=[theirs.fileno(), self.log.writing], deadline=_soon())
+        self._pid: int = answer.pid
+        self._status: int | None = None
+        self.log.start()
+
+    def status(self, wait: float) -> int | None:
+        if self._status is None:
+            with suppress(ChannelClosed, ChannelTimeout, CallFailed, ProtocolBroken):
+                self._status = self._stem.call("wait", Wait(pid=self._pid, seconds=wait), deadline=_soon(wait)).status
+        return self._status
+
+    def kill(self) -> None:
+        if self._status is None:
+            _kill_session(self._pid)
+
+
+def stop(process: Process) -> None:
+    """Hang up; kill what does not end by itself."""
+    process.channel.close()
+    if process.status(GRACE) is None:
+        process.kill()
+        process.status(GRACE)
+
+
+def _kill_session(leader: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def _soon(wait: float = 0.0) -> float:
+    return time.monotonic() + wait + 30

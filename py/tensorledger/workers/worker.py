@@ -1,0 +1,106 @@
+"""One worker: a process that runs scenarios for one target."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from tensorledger.protocol.channel import CallFailed, ChannelClosed, ChannelTimeout, ProtocolBroken
+from tensorledger.protocol.messages import (
+    Hello,
+    Message,
+    Outcome,
+    Reached,
+    RunScenario,
+    SavedModel,
+    SavedModelRequest,
+    Welcome,
+)
+from tensorledger.workers.errors import (
+    WorkerBroken,
+    WorkerDied,
+    WorkerFailed,
+    WorkerFlooded,
+    WorkerHung,
+    WorkerNotStarted,
+    ending,
+)
+from tensorledger.workers.process import GRACE, Process, stop
+
+HANDSHAKE = 60.0
+"""Seconds that a worker has to load its library and answer."""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who is told and asked while a scenario runs."""
+
+    reached: Callable[[int, str], None]
+    saved_model: Callable[[str, str], SavedModel]
+
+
+class Worker:
+    """A worker that has shaken hands."""
+
+    def __init__(self, process: Process, hello: Hello) -> None:
+        """Shake hands. Raises WorkerFailed, with the process ended."""
+        self._process = process
+        self._last: str | None = None
+        welcome = self._call("hello", hello, HANDSHAKE, WorkerNotStarted)
+        assert isinstance(welcome, Welcome)
+        self.versions = welcome.versions
+
+    def run(self, scenario: RunScenario, watch: Watch, limit: float) -> Outcome:
+        """Run one scenario within ``limit`` seconds. Raises WorkerFailed, with the process ended."""
+        self._last = None
+
+        def reached(told: Reached) -> None:
+            self._last = told.name
+            watch.reached(told.cycle, told.name)
+
+        def saved_model(asked: SavedModelRequest) -> SavedModel:
+            return watch.saved_model(asked.model, asked.source)
+
+        answering: dict[str, Callable[..., Message | None]] = {"reached": reached, "saved_model": saved_model}
+        outcome = self._call("run", scenario, limit, WorkerDied, answering)
+        assert isinstance(outcome, Outcome)
+        return outcome
+
+    def stop(self) -> None:
+        """End the process, by fair means first."""
+        stop(self._process)
+
+    def _call(
+        self,
+        method: str,
+        params: Message,
+        limit: float,
+        died: type[WorkerFailed],
+        answering: dict[str, Callable[..., Message | None]] | None = None,
+    ) -> Message:
+        deadline = time.monotonic() + limit
+        try:
+            answer: Message = self._process.channel.call(method, params, deadline=deadline, answering=answering)
+            return answer
+        except ChannelTimeout:
+            self._fail(WorkerHung, f"no answer within {limit:g} s")
+        except ChannelClosed:
+            status = self._process.status(GRACE)
+            if self._process.log.flooded:
+                self._fail(WorkerFlooded, "it printed without end and was stopped")
+            self._fail(died, f"the worker is gone: {ending(status)}")
+        except (ProtocolBroken, CallFailed) as error:
+            self._fail(WorkerBroken, str(error))
+        except BaseException:
+            # What is asked back may fail, or the user interrupt: the worker is in the middle of something.
+            self._process.kill()
+            stop(self._process)
+            raise
+
+    def _fail(self, failure: type[WorkerFailed], message: str) -> NoReturn:
+        self._process.kill()
+        stop(self._process)
+        after = f" after checkpoint {self._last!r}" if self._last else ""
+        raise failure(message + after, self._process.log.text(wait=1.0), self._last)
