@@ -1,11 +1,10 @@
 // Checks messages against the schema that Python writes (py/tensorledger/protocol/schema.py).
 
-import {Validator} from '@cfworker/json-schema';
-
 /**
  * @param {any} schema  the content of schema.json
+ * @param {typeof import('@cfworker/json-schema').Validator} Validator  handed in, because where packages are is the host's business
  */
-export function checker(schema) {
+export function checker(schema, Validator) {
   const validators = new Map();
   for (const [method, sides] of Object.entries(schema.methods)) {
     for (const [side, reference] of Object.entries(/** @type {Record<string, object>} */ (sides))) {

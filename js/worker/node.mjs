@@ -8,13 +8,15 @@ import {Channel} from './channel.mjs';
 import {nodeHost} from './host.mjs';
 import {serve} from './serve.mjs';
 
+const modules = process.argv[2];
+const {Validator} = createRequire(`${modules}/`)('@cfworker/json-schema');
 const schema = JSON.parse(readFileSync(new URL('../protocol/schema.json', import.meta.url), 'utf8'));
 
 await serve({
   channel: new Channel(),
   host: nodeHost(),
   loadLibrary: folder => createRequire(folder + '/package.json')(folder),
-  check: checker(schema),
+  check: checker(schema, Validator),
   protocol: schema.protocol,
 });
 process.exit(0);

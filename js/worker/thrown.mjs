@@ -21,6 +21,7 @@ export function describe(error, host) {
  * @param {{of: (file: string) => string, shown: (place: string) => string}} host
  */
 function frames(stack, host) {
+  /** @type {any[]} */
   const found = [];
   for (const text of stack.split('\n')) {
     const place = found.length ? null : text.match(PLACE);

@@ -60,7 +60,7 @@ def bound(model: Any, x: npt.NDArray[np.float32]) -> float:
     """Return the largest difference between two float32 evaluations of ``model`` at ``x`` that rounding explains.
 
     ``model`` is a Sequential of Dense, LayerNormalization and Dropout (which predicting skips) from either Keras; ``x``
-    has the shape [rows, features]. Raises ``NotImplementedError`` for any other layer.
+    has the shape [rows, features]. Raises ``TypeError`` for any other layer.
     """
     steps: list[Step] = []
     value = x.astype(np.float64)
@@ -92,7 +92,7 @@ def _of_layer(layer: Any) -> list[Operation]:
         return [lambda x: _affine(x, *weights), *_ACTIVATIONS[config["activation"]]]
     if kind == "LayerNormalization" and config["scale"] and config["center"]:
         return [lambda x: _normalize(x, config["epsilon"], *weights)]
-    raise NotImplementedError(f"no rounding analysis for the layer {config['name']!r} ({kind})")
+    raise TypeError(f"no rounding analysis for the layer {config['name']!r} ({kind})")
 
 
 def _running(terms: Array) -> Array:

@@ -36,8 +36,8 @@ class Starter:
         if target.language == "js":
             # The package is named by its alias, so that two releases lie side by side.
             package = modules() / f"{ALIAS}{target.version}"
-            command = [str(node()), "--expose-gc", str(tree() / "js" / "worker" / "node.mjs")]
-            return Worker(Started(command, {"NODE_PATH": str(modules())}), _hello(target, str(package)))
+            command = [str(node()), "--expose-gc", str(tree() / "js" / "worker" / "node.mjs"), str(modules())]
+            return Worker(Started(command, {}), _hello(target, str(package)))
         self.prepare(target)
         stem = self._stems[target.name]
         try:

@@ -1,0 +1,36 @@
+# make setup | harness | test | lint | bench        PYTHON=python3.12 make … to choose the Python (3.11 or 3.12)
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: setup harness test lint bench clean
+
+setup: $(READY)
+
+# Everything is pinned: requirements.lock with hashes, package-lock.json. Written last, so a set-up that broke is redone.
+$(READY): requirements.lock pyproject.toml package.json package-lock.json
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 12) else \
+	    f"Python {v[0]}.{v[1]} will not do: TensorFlow and tensorflowjs go together on 3.11 and 3.12; make PYTHON=python3.12 …")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@echo "installing the npm packages of package-lock.json, without their scripts"
+	$(BIN)/python -m tensorledger.environment.packages
+	@touch $@
+
+harness: setup
+	$(BIN)/pytest harness
+
+test: setup
+	$(BIN)/pytest tests/py
+	$(BIN)/python -m nodejs.node --version
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) node_modules
