@@ -1,0 +1,71 @@
+"""The wheel: one top-level package that carries all it needs, and works where there is no checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tensorledger.environment.tree import tree
+
+pytestmark = pytest.mark.skipif(not (tree() / "pyproject.toml").is_file(), reason="needs a checkout to build from")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(tree())]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return next(folder.glob("*.whl"))
+
+
+def test_the_wheel_has_one_top_level_package_with_the_tree_inside(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.partition("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"tensorledger"}
+    for carried in (
+        "js/worker/node.mjs",
+        "js/protocol/schema.json",
+        "js/scenarios/create-dispose.mjs",
+        "py/scenarios/create_dispose.py",
+        "harness/expectations/create-dispose.toml",
+        "harness/models/classifier.toml",
+        "harness/deviations/train-dispose.toml",
+        "package.json",
+        "package-lock.json",
+    ):
+        assert f"tensorledger/tree/{carried}" in names
+    assert not [name for name in names if "node_modules" in name or "__pycache__" in name]
+
+
+def test_an_installed_wheel_runs_the_projects_scenarios_and_ones_own(wheel: Path, tmp_path: Path) -> None:
+    site, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(site), str(wheel)]
+    subprocess.run(install, check=True, capture_output=True, text=True)
+    (elsewhere / "mine.mjs").write_text("export default async ({tf}) => { tf.ones([2]).dispose(); };\n")
+    environment = {**os.environ, "PYTHONPATH": str(site), "TENSORLEDGER_CACHE": str(tmp_path / "cache")}
+
+    def installed(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "tensorledger", *arguments]
+        return subprocess.run(command, cwd=elsewhere, env=environment, capture_output=True, text=True, timeout=300)
+
+    asked = "import tensorledger.environment.tree as t; print(t.tree(), t.is_checkout())"
+    where = subprocess.run([sys.executable, "-c", asked], cwd=elsewhere, env=environment, capture_output=True, text=True)
+    assert where.stdout.split() == [str(site / "tensorledger" / "tree"), "False"]
+
+    targets = ["--target", "tfjs@4.22.0/cpu", "--target", "keras"]
+    done = installed("run", "create-dispose", "mine.mjs", *targets, "--cycles", "1", "--json", "out.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = json.loads((elsewhere / "out.json").read_text())["results"]
+    assert [(result["scenario"], result["target"], result["verdict"]) for result in results] == [
+        ("create-dispose", "tfjs@4.22.0/cpu", "pass"),
+        ("mine.mjs", "tfjs@4.22.0/cpu", "pass"),
+        ("create-dispose", "keras", "pass"),
+    ]
+    assert (tmp_path / "cache" / "npm").is_dir(), "the npm packages belong into the user's cache"
