@@ -1,5 +1,6 @@
 // What differs between the places where a worker can run. This one is Node.js.
 
+import {spawnSync} from 'node:child_process';
 import {readFile} from 'node:fs/promises';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 
@@ -38,7 +39,14 @@ export function nodeHost() {
     },
     rejections,
     readFile: path => readFile(path),
-    importModule: path => import(pathToFileURL(path).href),
+    async importModule(path) {
+      try {
+        return await import(pathToFileURL(path).href);
+      } catch (error) {
+        if (error instanceof SyntaxError) error.stack = `${placeOf(path)}\n${error.stack}`;
+        throw error;
+      }
+    },
     of(place) {
       const url = place.startsWith('file:') ? place : pathToFileURL(place).href;
       if (url.includes('/node_modules/')) return 'library';
@@ -49,4 +57,14 @@ export function nodeHost() {
       return path.startsWith(TREE) ? path.slice(TREE.length) : path;
     },
   };
+}
+
+/**
+ * Where a file cannot be parsed: "file:line", or nothing if it can be. V8 keeps the place of a module's syntax error to
+ * itself until the process ends of it, so another one has to.
+ * @param {string} path
+ */
+function placeOf(path) {
+  const {stderr} = spawnSync(process.execPath, ['--check', path], {encoding: 'utf8', stdio: ['ignore', 'ignore', 'pipe'], timeout: 10_000});
+  return (stderr ?? '').split('\n', 1)[0];
 }

@@ -12,6 +12,9 @@ const modules = process.argv[2];
 const {Validator} = createRequire(`${modules}/`)('@cfworker/json-schema');
 const schema = JSON.parse(readFileSync(new URL('../protocol/schema.json', import.meta.url), 'utf8'));
 
+// Node.js ends by itself, and with a status that nobody knows, when all that is left is a promise.
+process.on('beforeExit', () => console.error('the scenario waits for a promise that nothing is left to settle'));
+
 await serve({
   channel: new Channel(),
   host: nodeHost(),

@@ -17,11 +17,12 @@ from tensorledger.expectations.toml import BadDefinition
 from tensorledger.models.saved import saved_model
 from tensorledger.protocol.messages import Outcome, RunScenario, SavedModel
 from tensorledger.results.build import judged, unjudged
-from tensorledger.results.result import Failure, Result, Verdict
+from tensorledger.results.result import Failure, Result
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.catalogue import lacking
 from tensorledger.targets.target import Target
 from tensorledger.verdicts.judge import judge
+from tensorledger.verdicts.verdict import Verdict
 from tensorledger.workers.errors import WorkerFailed
 from tensorledger.workers.pool import Workers
 from tensorledger.workers.worker import Watch

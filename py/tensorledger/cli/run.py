@@ -16,12 +16,13 @@ from rich.text import Text
 
 from tensorledger.cells.cell import LIMIT, Cell, Settings, cells, prepare, run_cell
 from tensorledger.cli.options import ParameterType, ScenarioType, flat, json_option, target_option
-from tensorledger.results.result import AS_EXPECTED, Result, document, write
+from tensorledger.results.result import Result, document, write
 from tensorledger.scenarios.catalogue import Scenario, all_scenarios
 from tensorledger.targets.target import Target
 from tensorledger.terminal.cell import details
 from tensorledger.terminal.grid import grid
 from tensorledger.terminal.marks import marked
+from tensorledger.verdicts.verdict import AS_EXPECTED
 from tensorledger.workers.pool import Workers
 
 ON_PURPOSE = "leak-"

@@ -54,12 +54,14 @@ def amount(written: int | str, quantity: str, description: Description, runtime:
     """Work a written number out. Raises BadDefinition for a part that the model does not have."""
     if isinstance(written, int):
         return Amount(written, "")
-    terms = []
-    for term in written.split("+"):
-        name = term.strip()
-        value = int(name) if name.isdigit() else description.amount(runtime, name, quantity)
-        terms.append((name, value))
-    if not all(name for name, _ in terms):
-        raise BadDefinition(f"{written!r} is not a sum of parts")
-    said = " + ".join(name if name.isdigit() else f"{name} {value}" for name, value in terms)
+    terms: list[tuple[str, int]] = []
+    for name in map(str.strip, written.split("+")):
+        if not name:
+            raise BadDefinition(f"{written!r} is not a sum of parts")
+        if name.isdecimal():
+            terms.append((name, int(name)))
+        else:
+            parts = description.within(runtime, name)
+            terms += [(f"{part} {found.amount(quantity)}", found.amount(quantity)) for part, found in parts.items()]
+    said = " + ".join(said for said, _ in terms)
     return Amount(sum(value for _, value in terms), f"{said} ({shown(description.path)})")

@@ -48,13 +48,13 @@ class Description:
     path: Path
     parts: dict[str, dict[str, Part]]
 
-    def amount(self, runtime: str, part: str, quantity: str) -> int:
-        """Return a part's amount, summed over the parts within it. Raises BadDefinition where there is none."""
-        found = [value for name, value in self.parts[runtime].items() if f"{name}.".startswith(f"{part}.")]
+    def within(self, runtime: str, name: str) -> dict[str, Part]:
+        """Return the part of this name, or those within it. Raises BadDefinition where there is none."""
+        found = {part: value for part, value in self.parts[runtime].items() if f"{part}.".startswith(f"{name}.")}
         if not found:
             there = ", ".join(self.parts[runtime])
-            raise BadDefinition(f"{shown(self.path)}: no part {part!r} for {runtime}; there are: {there}")
-        return sum(value.amount(quantity) for value in found)
+            raise BadDefinition(f"{shown(self.path)}: no part {name!r} for {runtime}; there are: {there}")
+        return found
 
 
 @cache

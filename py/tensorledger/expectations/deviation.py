@@ -13,8 +13,9 @@ import msgspec
 
 from tensorledger.environment.tree import shown, tree
 from tensorledger.expectations.amount import Counts
-from tensorledger.expectations.expectation import Expectation, Throws, check
+from tensorledger.expectations.expectation import END, Expectation, Throws, check
 from tensorledger.expectations.toml import BadDefinition, read
+from tensorledger.targets.catalogue import installed
 from tensorledger.targets.target import BadTarget, Pattern, Target
 
 
@@ -33,17 +34,28 @@ class Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def concerns(self, target: Target) -> bool:
         """Say whether a target is in the range."""
-        return any(Pattern.parse(text).matches(target) for text in self.targets)
+        running = replace(target, version=installed(target))
+        return any(Pattern.parse(text).matches(running) for text in self.targets)
 
     def instead_of(self, expectation: Expectation) -> Expectation:
-        """Return the expectation with this deviation's numbers in their places."""
+        """Return the expectation with this deviation's numbers in their places, and nothing beyond its throw."""
+        reached = _until(self.throws, expectation)
         return replace(
             expectation,
-            checkpoints=_over(self.checkpoints, expectation.checkpoints),
-            first=_over(self.first, expectation.first),
+            checkpoints=_over(self.checkpoints, {name: expectation.checkpoints[name] for name in reached}),
+            first=_over(self.first, {n: counts for n, counts in expectation.first.items() if n in reached}),
             growth=self.growth.over(expectation.growth),
             throws=self.throws or expectation.throws,
         )
+
+
+def _until(throws: Throws | None, expectation: Expectation) -> list[str]:
+    """Return the checkpoints that a scenario reaches which throws there, in the order of the file."""
+    names = list(expectation.checkpoints)
+    if throws is None or throws.after not in (None, *names):
+        return names
+    count = 0 if throws.after is None else names.index(throws.after) + 1
+    return [name for number, name in enumerate(names) if number < count or name == END]
 
 
 def _over(mine: dict[str, Counts], theirs: dict[str, Counts]) -> dict[str, Counts]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tensorledger.expectations.amount import amount
 from tensorledger.protocol.messages import Cycle, Outcome, Reading, Thrown
-from tensorledger.results.result import Checkpoint, CycleEnd, Failure, Growth, Result, Verdict
+from tensorledger.results.result import Checkpoint, CycleEnd, Failure, Growth, Result
 from tensorledger.targets.target import Target
 from tensorledger.verdicts.judge import Judgement
 from tensorledger.verdicts.relative import grown, readings
+from tensorledger.verdicts.verdict import Verdict
 
 
 def judged(scenario: str, target: Target, seconds: float, outcome: Outcome, judgement: Judgement) -> Result:

@@ -8,19 +8,15 @@ import platform
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from tensorledger.protocol.messages import Agreement, Frame, LiveTensor
+from tensorledger.verdicts.verdict import Verdict
 from tensorledger.version import __version__
 
 SCHEMA = "tensorledger/results/1"
-
-Verdict = Literal["pass", "fail", "deviates", "error", "skip"]
-VERDICTS: tuple[Verdict, ...] = ("pass", "fail", "deviates", "error", "skip")
-AS_EXPECTED = ("pass", "deviates", "skip")
-"""The verdicts with which a run exits with status 0."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):

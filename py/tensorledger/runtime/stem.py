@@ -13,6 +13,7 @@ import signal
 import socket
 import sys
 import time
+import traceback
 import warnings
 from typing import Any, NoReturn
 
@@ -58,6 +59,8 @@ class Stem:
 
             serve(Channel(socket.socket(fileno=DESCRIPTOR)), self._keras)
             status = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
             # Not sys.exit: the stem's own clean-up is the stem's.
             sys.stdout.flush()

@@ -16,7 +16,7 @@ _LIBRARIES = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("pureli
 
 def describe(error: BaseException, checkpoint: str | None) -> Thrown:
     """Return what a scenario threw after ``checkpoint``."""
-    frames = [_frame(summary.name, summary.filename, summary.lineno, summary.colno) for summary in _stack(error)]
+    frames = [_frame(summary.name, summary.filename, summary.lineno, _from_one(summary.colno)) for summary in _stack(error)]
     if isinstance(error, SyntaxError) and error.filename:
         frames.insert(0, _frame("", error.filename, error.lineno, error.offset))
     user = next((index for index, frame in enumerate(frames) if frame.of == "user"), 0)
@@ -31,10 +31,17 @@ def _frame(function: str, file: str, line: int | None, column: int | None) -> Fr
     return Frame(function=function, file=shown(file), line=line, column=column, of=whose(Path(file)))
 
 
+def _from_one(column: int | None) -> int | None:
+    """Count columns from 1, as editors, JavaScript and Python's own syntax errors do."""
+    return None if column is None else column + 1
+
+
 def whose(path: Path) -> str:
     """Say whose a source file is: "user", "library" or "harness"."""
     if path.is_relative_to(tree() / "py" / "scenarios"):
         return "user"
+    if str(path).startswith("<frozen "):  # Python's own import machinery, which lies between an import and its module
+        return "library"
     if path.is_relative_to(_PACKAGE):
         return "harness"
     return "library" if any(path.is_relative_to(library) for library in _LIBRARIES) else "user"

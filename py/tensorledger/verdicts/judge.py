@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tensorledger.environment.tree import shown
 from tensorledger.expectations.amount import Counts, amount
 from tensorledger.expectations.deviation import Deviation, Deviations
 from tensorledger.expectations.expectation import END, Expectation
 from tensorledger.protocol.messages import Agreement, Cycle, Outcome, Reading
-from tensorledger.results.result import Verdict
 from tensorledger.targets.target import Target
 from tensorledger.verdicts.relative import grown, readings
+from tensorledger.verdicts.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ def judge(outcome: Outcome, expectation: Expectation, deviations: Deviations, ta
     thrown = next((cycle.thrown for cycle in outcome.cycles if cycle.thrown), None)
     if thrown is not None and documented.throws is None:
         return Judgement("error", f"{thrown.type}: {thrown.message}", plain.problems, deviation, documented)
+    if len(outcome.cycles) < 2:
+        return Judgement("error", "no cycle ran after the warm-up: nothing to judge", expectation=documented)
     if deviation is not None:
         otherwise = hold(outcome, documented, target)
         return _strictly(deviation, shown(deviations.path or "?"), plain, otherwise, expectation, target)
@@ -65,10 +67,15 @@ def _strictly(
     """Judge by a deviation: met exactly, or the cell fails."""
     documented = deviation.instead_of(expectation)
     same = _same(deviation, expectation)
+    unread = Judgement("skip", f"not read here: {', '.join(otherwise.unread)}", (), deviation, documented)
+    if not plain.problems and not otherwise.problems and otherwise.unread:
+        return unread
     if not plain.problems:
         problems = [f"{target} no longer deviates as {deviation.id} says: it does what is expected"]
     elif same:
         problems = [f"{deviation.id}: {place} is what the expectation says too" for place in same]
+    elif not otherwise.problems and otherwise.unread:
+        return unread
     elif not otherwise.problems:
         return Judgement("deviates", deviation.why, (), deviation, documented)
     else:
@@ -167,10 +174,9 @@ def _same(deviation: Deviation, expectation: Expectation) -> list[str]:
 def caught(outcome: Outcome, expectation: Expectation, target: Target) -> tuple[str, ...]:
     """Say what is not as a scenario that leaks on purpose must be caught with; nothing if all of it is."""
     assert expectation.caught is not None
-    wanted = Expectation(
-        model=expectation.model,
+    wanted = replace(
+        expectation,
         checkpoints={**expectation.checkpoints, END: expectation.caught.end},
         growth=expectation.caught.growth,
-        path=expectation.path,
     )
     return hold(outcome, wanted, target).problems

@@ -34,10 +34,19 @@ class Log:
         os.close(self.writing)
         self._thread.start()
 
-    def text(self, wait: float = 0.0) -> str:
-        """Return the end of what was printed; give the reader ``wait`` seconds to catch up with a dead worker."""
+    @property
+    def count(self) -> int:
+        """Bytes that were printed so far."""
+        return self._count
+
+    def text(self, wait: float = 0.0, since: int = 0) -> str:
+        """Return the end of what was printed after the first ``since`` bytes.
+
+        ``wait``: seconds that the reader is given to catch up with a dead worker.
+        """
         self._thread.join(wait)
-        return bytes(self._end).decode(errors="replace")
+        printed = self._count - since
+        return bytes(self._end[-printed:] if printed else b"").decode(errors="replace")
 
     def _read(self) -> None:
         with os.fdopen(self._reading, "rb", buffering=0) as pipe:

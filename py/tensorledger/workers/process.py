@@ -84,19 +84,19 @@ class Forked:
         return self._status
 
     def kill(self) -> None:
-        if self._status is None:
-            _kill_session(self._pid)
+        _kill_session(self._pid)
 
 
 def stop(process: Process) -> None:
-    """Hang up; kill what does not end by itself."""
+    """Hang up; kill what does not end by itself, and what a scenario started and left behind."""
     process.channel.close()
-    if process.status(GRACE) is None:
-        process.kill()
-        process.status(GRACE)
+    process.status(GRACE)
+    process.kill()
+    process.status(GRACE)
 
 
 def _kill_session(leader: int) -> None:
+    # Also when the leader has ended: its number is not given out again while anything lives in its session.
     with suppress(ProcessLookupError):
         os.killpg(leader, signal.SIGKILL)
 

@@ -48,6 +48,8 @@ class Worker:
         """Shake hands. Raises WorkerFailed, with the process ended."""
         self._process = process
         self._last: str | None = None
+        self._printed = 0
+        """Bytes of the log that are not the present scenario's."""
         welcome = self._call("hello", hello, HANDSHAKE, WorkerNotStarted)
         assert isinstance(welcome, Welcome)
         self.versions = welcome.versions
@@ -55,6 +57,7 @@ class Worker:
     def run(self, scenario: RunScenario, watch: Watch, limit: float) -> Outcome:
         """Run one scenario within ``limit`` seconds. Raises WorkerFailed, with the process ended."""
         self._last = None
+        self._printed = self._process.log.count
 
         def reached(told: Reached) -> None:
             self._last = told.name
@@ -103,4 +106,4 @@ class Worker:
         self._process.kill()
         stop(self._process)
         after = f" after checkpoint {self._last!r}" if self._last else ""
-        raise failure(message + after, self._process.log.text(wait=1.0), self._last)
+        raise failure(message + after, self._process.log.text(wait=1.0, since=self._printed), self._last)
