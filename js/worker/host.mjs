@@ -43,7 +43,10 @@ export function nodeHost() {
       try {
         return await import(pathToFileURL(path).href);
       } catch (error) {
-        if (error instanceof SyntaxError) error.stack = `${placeOf(path)}\n${error.stack}`;
+        if (error instanceof SyntaxError) {
+          const place = placeOf(path);
+          if (place) error.stack = `${place}\n${error.stack}`;
+        }
         throw error;
       }
     },
@@ -53,7 +56,7 @@ export function nodeHost() {
       return url.startsWith(HERE) && !url.startsWith(SCENARIOS) ? 'harness' : 'user';
     },
     shown(place) {
-      const path = place.startsWith('file:') ? fileURLToPath(place.split('?')[0]) : place;
+      const path = place.startsWith('file:') ? fileURLToPath(place) : place;
       return path.startsWith(TREE) ? path.slice(TREE.length) : path;
     },
   };

@@ -10,6 +10,9 @@ import {describe} from './thrown.mjs';
 /** JSON-RPC's own error codes. */
 const INVALID_PARAMS = -32602, UNKNOWN_METHOD = -32601, INTERNAL = -32603;
 
+/** Frames that a stack has: in a layers model's predict, the user's line is up to 51 above a kernel's. */
+const FRAMES = 100;
+
 /**
  * @param {object} parts
  * @param {{send: (message: object) => void, receive: () => any}} parts.channel
@@ -22,6 +25,7 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
   /** @type {{tf: any, ledger: Ledger, target: object, data: any} | undefined} */
   let stage;
   let asked = 0;
+  Error.stackTraceLimit = FRAMES;
 
   /** @param {string} method @param {object} params */
   const ask = async (method, params) => {
