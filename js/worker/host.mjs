@@ -10,6 +10,7 @@ import {fileURLToPath, pathToFileURL} from 'node:url';
  * @property {() => Promise<void>} turn  lets the event loop turn once
  * @property {() => void} collect  forces a full garbage collection
  * @property {() => {heap: Record<string, number>, process: Record<string, number>}} memory  in bytes
+ * @property {() => string[]} running  what keeps the event loop busy, such as timers
  * @property {unknown[]} rejections  promises that were rejected and that nobody handled
  * @property {(path: string) => Promise<Buffer>} readFile
  * @property {(path: string) => Promise<any>} importModule
@@ -38,6 +39,7 @@ export function nodeHost() {
       return {heap: {used: heapUsed, external, array_buffers: arrayBuffers}, process: {resident: rss}};
     },
     rejections,
+    running: () => process.getActiveResourcesInfo(),
     readFile: path => readFile(path),
     async importModule(path) {
       try {

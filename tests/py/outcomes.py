@@ -63,7 +63,12 @@ def outcome(
 ) -> Outcome:
     """Return an outcome; the first cycle is the warm-up."""
     return Outcome(
-        recipe="dispose", cycles=list(cycles), agreements=list(agreements), not_applicable=not_applicable, error=error
+        recipe="dispose",
+        cycles=list(cycles),
+        agreements=list(agreements),
+        not_applicable=not_applicable,
+        running=[],
+        error=error,
     )
 
 

@@ -60,7 +60,7 @@ JS_GOOD = {
     "good-generator.mjs": "export default function* ({tf}) { yield 'start'; tf.ones([2]).dispose(); yield 'done'; }",
     "good-commonjs.cjs": "module.exports = async ({tf}) => tf.ones([2]).dispose();",
     "good-forgery.mjs": """
-        const forged = {recipe: 'forged', cycles: [], agreements: [], not_applicable: null, error: null};
+        const forged = {recipe: 'forged', cycles: [], agreements: [], not_applicable: null, running: [], error: null};
         export default async function* ({tf}) {
           for (let id = 0; id < 9; id += 1) console.log(JSON.stringify({jsonrpc: '2.0', id, result: forged}));
           console.error('{"jsonrpc":"2.0","method":"reached","params":{"cycle":"not a number"}}');
@@ -288,7 +288,8 @@ PY_GOOD = {
         """,
     "good_forgery.py": """
         import json, os, sys
-        FORGED = {"recipe": "forged", "cycles": [], "agreements": [], "not_applicable": None, "error": None}
+        FORGED = {"recipe": "forged", "cycles": [], "agreements": [], "not_applicable": None}
+        FORGED |= {"running": [], "error": None}
         def scenario(context):
             for number in range(9):
                 print(json.dumps({"jsonrpc": "2.0", "id": number, "result": FORGED}), flush=True)
@@ -320,6 +321,46 @@ PY_BAD = [
         "out of range",
         "made",
         ("inner", 2),
+    ),
+    Bad(
+        "throws_in_a_thread.py",
+        """\
+        import threading
+
+
+        def thread():
+            raise ValueError("in a thread")
+
+
+        def scenario(context):
+            started = threading.Thread(target=thread)
+            started.start()
+            started.join()
+            yield "joined"
+        """,
+        "ValueError",
+        "in a thread",
+        "joined",
+        ("thread", 5),
+    ),
+    Bad(
+        "throws_in_a_task_that_nobody_awaits.py",
+        """\
+        import asyncio
+
+
+        async def task():
+            raise ValueError("in a task")
+
+
+        async def scenario(context):
+            asyncio.ensure_future(task())
+            await asyncio.sleep(0)
+        """,
+        "ValueError",
+        "in a task",
+        None,
+        ("task", 5),
     ),
     Bad(
         "throws_inside_tensorflow.py",
@@ -623,14 +664,26 @@ def test_a_command_that_cannot_be_meant_exits_with_2_and_says_what_can(
     assert "Traceback" not in told.output
 
 
-def test_a_recipe_that_is_not_there_is_an_error_that_names_those_that_are(
+def test_a_recipe_that_is_not_there_is_a_skip_that_names_those_that_are(
     folder: Path, command_line: CommandLine
 ) -> None:
     arguments = ["run", "good-function.mjs", "-t", JS, "--cycles", "1", "--recipe", "wish", "--json", "recipe.json"]
     said = finished(command_line(folder, *arguments), folder / "recipe.json")
-    assert said.status in (1, 2)
-    assert 'no recipe "wish"; there are: dispose, walk-values' in said.output
-    assert [result["verdict"] for result in said.document["results"]] in ([], ["error"])
+    assert said.status == 2
+    assert "the recipe wish does not apply: there is none of this name in JavaScript, only dispose," in said.output
+    assert [result["verdict"] for result in said.document["results"]] == ["skip"]
+
+
+def test_what_a_scenario_leaves_running_does_not_hit_the_next_one(folder: Path, command_line: CommandLine) -> None:
+    (folder / "timer.mjs").write_text(
+        "export default async () => { setTimeout(() => { throw new Error('late'); }, 300); };\n", encoding="utf-8"
+    )
+    (folder / "slow.mjs").write_text(
+        "export default async () => { await new Promise(done => setTimeout(done, 600)); };\n", encoding="utf-8"
+    )
+    arguments = ["run", "timer.mjs", "slow.mjs", "-t", JS, "--cycles", "1", "--json", "timer.json"]
+    said = finished(command_line(folder, *arguments), folder / "timer.json")
+    assert said.results["slow.mjs"]["verdict"] == "pass"
 
 
 def test_a_recipe_that_does_not_apply_is_a_skip_with_the_reason(folder: Path, command_line: CommandLine) -> None:

@@ -47,7 +47,7 @@ from tensorledger.workers.worker import Watch, Worker
 
 HELLO = Hello(protocol=PROTOCOL, name="keras", version=None, backend=None, package=None)
 RUN = RunScenario(scenario="walk.py", model="classifier", recipe="", cycles=1, throws=False, params={})
-EMPTY = Outcome(recipe="del", cycles=[], agreements=[], not_applicable=None, error=None)
+EMPTY = Outcome(recipe="del", cycles=[], agreements=[], not_applicable=None, running=[], error=None)
 
 # What a miniature worker has to hand. `shake` and `run` do what is right.
 MINIATURE = """
@@ -71,7 +71,7 @@ def shake():
 def reach(name, cycle=0):
     send(method="reached", params={"cycle": cycle, "name": name})
 
-EMPTY = {"recipe": "del", "cycles": [], "agreements": [], "not_applicable": None, "error": None}
+EMPTY = {"recipe": "del", "cycles": [], "agreements": [], "not_applicable": None, "running": [], "error": None}
 
 def answer(request, **instead):
     send(id=request["id"], result={**EMPTY, **instead})
@@ -426,7 +426,7 @@ from tensorledger.protocol.channel import Channel
 from tensorledger.protocol.messages import Outcome, Reached, Welcome
 from tensorledger.runtime.stem import Stem
 
-EMPTY = Outcome(recipe="del", cycles=[], agreements=[], not_applicable=None, error=None)
+EMPTY = Outcome(recipe="del", cycles=[], agreements=[], not_applicable=None, running=[], error=None)
 
 def serve(channel, keras):
     def reach(name):
@@ -550,8 +550,17 @@ def cycle(baseline: Reading, end: Reading, thrown: Thrown | None = None) -> Cycl
     return Cycle(baseline=baseline, checkpoints=[CheckpointReading(name="end", reading=end)], thrown=thrown, leaks=[])
 
 
-def outcome(*cycles: Cycle, error: Thrown | None = None, not_applicable: str | None = None) -> Outcome:
-    return Outcome(recipe="del", cycles=list(cycles), agreements=[], not_applicable=not_applicable, error=error)
+def outcome(
+    *cycles: Cycle, error: Thrown | None = None, not_applicable: str | None = None, running: str = ""
+) -> Outcome:
+    return Outcome(
+        recipe="del",
+        cycles=list(cycles),
+        agreements=[],
+        not_applicable=not_applicable,
+        running=[running] if running else [],
+        error=error,
+    )
 
 
 THROWN = Thrown(type="ValueError", message="boom", checkpoint=None, stack=[])
@@ -630,6 +639,7 @@ def test_a_clean_worker_runs_the_next_scenario_too() -> None:
         pytest.param(outcome(cycle(ZERO, ZERO), cycle(ZERO, ZERO, THROWN)), id="threw"),
         pytest.param(outcome(cycle(ZERO, ZERO, THROWN), cycle(ZERO, ZERO)), id="threw in the warm-up"),
         pytest.param(outcome(error=THROWN), id="could not be loaded"),
+        pytest.param(outcome(cycle(ZERO, ZERO), cycle(ZERO, ZERO), running="Timeout"), id="left a timer running"),
         pytest.param(outcome(cycle(ZERO, reading(tensors=1))), id="left a tensor in its only cycle"),
     ],
 )
