@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 from rich.console import Console, RenderableType
+from rich.text import Text
 
 from tensorledger.cells.cell import LIMIT, Cell, Ran, Settings, prepare, run_cell
 from tensorledger.results.result import Result, document, write
@@ -42,6 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.option.cycles < 1:
+        raise pytest.UsageError("--cycles takes a number of at least 1")
     try:
         _targets(config)
     except BadTarget as error:
@@ -113,11 +116,12 @@ class Lifecycle(pytest.Item):
         error = excinfo.value
         if not isinstance(error, Unexpected):
             return super().repr_failure(excinfo)
+        said = error.problems or (error.result.reason,)
         parts: list[RenderableType] = [
-            f"{error.verdict}: {(error.problems or (error.result.reason,))[0]}",
-            *error.problems[1:],
+            Text(f"{error.verdict}: {said[0]}"),
+            *map(Text, said[1:]),
+            *details(error.result),
         ]
-        parts += details(error.result)
         return _text(parts)
 
     def reportinfo(self) -> tuple[Path, None, str]:

@@ -33,26 +33,26 @@ export const RECIPES = {
 };
 
 /**
- * The recipe asked for, or the one that a release is released by when nobody asks.
- * @param {string} name  empty for the default
+ * The name of the way that a release is released by when nobody asks for another.
  * @param {any} tf
  */
-export function recipeFor(name, tf) {
-  const chosen = name || (typeof tf.LayersModel?.prototype.dispose === 'function' ? 'dispose' : 'walk-values');
-  const recipe = Object.hasOwn(RECIPES, chosen) ? RECIPES[chosen] : undefined;
-  if (recipe === undefined) throw new RangeError(`no recipe "${chosen}"; there are: ${Object.keys(RECIPES).join(', ')}`);
-  return {chosen, recipe};
+export function defaultRecipe(tf) {
+  return typeof tf.LayersModel?.prototype.dispose === 'function' ? 'dispose' : 'walk-values';
 }
 
 /**
- * Why a recipe does not apply to a scenario; null where it does.
- * @param {Recipe} recipe
+ * Why a recipe does not apply to a scenario, or is not there; null where it does.
+ * @param {string} name
  * @param {Function} scenario
  */
-export function whyNot(recipe, scenario) {
-  if (!recipe.around) return null;
+export function whyNot(name, scenario) {
+  if (!Object.hasOwn(RECIPES, name)) {
+    return `there is none of this name in JavaScript, only ${Object.keys(RECIPES).join(', ')}`;
+  }
+  const {around, synchronous} = RECIPES[name];
+  if (!around) return null;
   const kind = Object.getPrototypeOf(scenario).constructor.name;
-  if (kind === 'Function' || (kind === 'AsyncFunction' && !recipe.synchronous)) return null;
-  return `it wraps a whole ${recipe.synchronous ? 'synchronous ' : ''}function, and this scenario is ` +
+  if (kind === 'Function' || (kind === 'AsyncFunction' && !synchronous)) return null;
+  return `it wraps a whole ${synchronous ? 'synchronous ' : ''}function, and this scenario is ` +
     (kind === 'AsyncFunction' ? 'asynchronous' : 'a generator');
 }

@@ -10,6 +10,7 @@ import {fileURLToPath, pathToFileURL} from 'node:url';
  * @property {() => Promise<void>} turn  lets the event loop turn once
  * @property {() => void} collect  forces a full garbage collection
  * @property {() => {heap: Record<string, number>, process: Record<string, number>}} memory  in bytes
+ * @property {() => string[]} running  what keeps the event loop busy, such as timers
  * @property {unknown[]} rejections  promises that were rejected and that nobody handled
  * @property {(path: string) => Promise<Buffer>} readFile
  * @property {(path: string) => Promise<any>} importModule
@@ -38,12 +39,16 @@ export function nodeHost() {
       return {heap: {used: heapUsed, external, array_buffers: arrayBuffers}, process: {resident: rss}};
     },
     rejections,
+    running: () => process.getActiveResourcesInfo(),
     readFile: path => readFile(path),
     async importModule(path) {
       try {
         return await import(pathToFileURL(path).href);
       } catch (error) {
-        if (error instanceof SyntaxError) error.stack = `${placeOf(path)}\n${error.stack}`;
+        if (error instanceof SyntaxError) {
+          const place = placeOf(path);
+          if (place) error.stack = `${place}\n${error.stack}`;
+        }
         throw error;
       }
     },
@@ -53,7 +58,7 @@ export function nodeHost() {
       return url.startsWith(HERE) && !url.startsWith(SCENARIOS) ? 'harness' : 'user';
     },
     shown(place) {
-      const path = place.startsWith('file:') ? fileURLToPath(place.split('?')[0]) : place;
+      const path = place.startsWith('file:') ? fileURLToPath(place) : place;
       return path.startsWith(TREE) ? path.slice(TREE.length) : path;
     },
   };

@@ -2,13 +2,16 @@
 
 import {Ledger} from '../ledger/ledger.mjs';
 import {cycles} from '../lifecycle/cycles.mjs';
-import {recipeFor, whyNot} from '../lifecycle/recipes.mjs';
+import {RECIPES, defaultRecipe, whyNot} from '../lifecycle/recipes.mjs';
 import {makeData} from '../models/data.mjs';
 import {makeZoo} from '../models/zoo.mjs';
 import {describe} from './thrown.mjs';
 
 /** JSON-RPC's own error codes. */
 const INVALID_PARAMS = -32602, UNKNOWN_METHOD = -32601, INTERNAL = -32603;
+
+/** Frames that a stack has: in a layers model's predict, the user's line is up to 51 above a kernel's. */
+const FRAMES = 100;
 
 /**
  * @param {object} parts
@@ -22,12 +25,15 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
   /** @type {{tf: any, ledger: Ledger, target: object, data: any} | undefined} */
   let stage;
   let asked = 0;
+  Error.stackTraceLimit = FRAMES;
 
   /** @param {string} method @param {object} params */
   const ask = async (method, params) => {
     asked += 1;
-    channel.send({jsonrpc: '2.0', id: `w${asked}`, method, params: check(method, 'params', params)});
-    const {result, error} = await channel.receive();
+    const id = `w${asked}`;
+    channel.send({jsonrpc: '2.0', id, method, params: check(method, 'params', params)});
+    const {id: answered, result, error} = await channel.receive();
+    if (answered !== id) throw new Error(`an answer to ${answered}, where ${id} was asked`);
     if (error) throw new Error(error.message);
     return check(method, 'result', result);
   };
@@ -47,8 +53,8 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
     async run({scenario: path, model, recipe: name, cycles: count, throws, params}) {
       if (!stage) throw new Error('run before hello');
       const {tf, ledger, target, data} = stage;
-      const {chosen, recipe} = recipeFor(name, tf);
-      const outcome = {recipe: chosen, cycles: /** @type {any[]} */ ([]), agreements: /** @type {any[]} */ ([]), not_applicable: null, error: null};
+      const chosen = name || defaultRecipe(tf);
+      const outcome = {recipe: chosen, cycles: [], agreements: [], not_applicable: null, running: [], error: null};
       let scenario;
       try {
         scenario = (await host.importModule(path)).default;
@@ -56,9 +62,10 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       } catch (error) {
         return {...outcome, error: describe(error, host)};
       }
-      const not_applicable = whyNot(recipe, scenario);
+      const not_applicable = whyNot(chosen, scenario);
       if (not_applicable) return {...outcome, not_applicable};
 
+      const recipe = RECIPES[chosen];
       /** @type {any[]} */
       const held = [];
       const {models, agreements} = makeZoo({tf, held, host, ask});
@@ -71,8 +78,9 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       };
       const reached = (/** @type {number} */ cycle, /** @type {string} */ checkpoint) => channel.send(
         {jsonrpc: '2.0', method: 'reached', params: check('reached', 'params', {cycle, name: checkpoint})});
+      const running = host.running();
       const done = await cycles({tf, ledger, host, reached}, {scenario, context, recipe}, count, throws);
-      return {...outcome, cycles: done, agreements: [...agreements.values()]};
+      return {...outcome, cycles: done, agreements: [...agreements.values()], running: since(running, host.running())};
     },
   };
 
@@ -92,4 +100,19 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
     }
     channel.send({jsonrpc: '2.0', id, ...answer});
   }
+}
+
+/**
+ * What is in the second list more often than in the first.
+ * @param {string[]} before
+ * @param {string[]} after
+ */
+function since(before, after) {
+  const rest = [...before];
+  return after.filter(name => {
+    const place = rest.indexOf(name);
+    if (place < 0) return true;
+    rest.splice(place, 1);
+    return false;
+  });
 }

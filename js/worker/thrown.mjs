@@ -12,20 +12,31 @@ const PLACE = /^(?<place>(?:file:\/\/|\/).+?):(?<line>\d+)$/;
  * @returns {{type: string, message: string, checkpoint: string | null, stack: any[]}}
  */
 export function describe(error, host) {
-  const {name, message, stack} = error instanceof Error ? error : {name: typeof error, message: String(error), stack: ''};
-  return {type: error?.constructor?.name ?? name, message, checkpoint: null, stack: frames(String(stack ?? ''), host)};
+  const {name, message, stack} = error instanceof Error ? error : {name: typeof error, message: error, stack: ''};
+  const words = text(message);
+  // A message can quote a stack, of another error or of another process.
+  const lines = text(stack).replace(`: ${words}`, '').split('\n');
+  return {type: error?.constructor?.name ?? name, message: words, checkpoint: null, stack: frames(lines, host)};
+}
+
+/** @param {unknown} value  anything at all can be thrown, and not all of it can be made a string */
+function text(value) {
+  try {
+    return String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
 }
 
 /**
- * @param {string} stack
+ * @param {string[]} lines
  * @param {{of: (file: string) => string, shown: (place: string) => string}} host
  */
-function frames(stack, host) {
+function frames(lines, host) {
   /** @type {any[]} */
   const found = [];
-  for (const text of stack.split('\n')) {
-    const place = found.length ? null : text.match(PLACE);
-    const match = place ?? text.match(FRAME);
+  for (const [index, line] of lines.entries()) {
+    const match = line.match(index === 0 ? PLACE : FRAME);
     if (!match?.groups || match.groups.place.startsWith('node:')) continue;
     const file = host.shown(match.groups.place);
     found.push({

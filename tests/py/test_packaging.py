@@ -56,7 +56,9 @@ def test_an_installed_wheel_runs_the_projects_scenarios_and_ones_own(wheel: Path
         return subprocess.run(command, cwd=elsewhere, env=environment, capture_output=True, text=True, timeout=300)
 
     asked = "import tensorledger.environment.tree as t; print(t.tree(), t.is_checkout())"
-    where = subprocess.run([sys.executable, "-c", asked], cwd=elsewhere, env=environment, capture_output=True, text=True)
+    where = subprocess.run(
+        [sys.executable, "-c", asked], cwd=elsewhere, env=environment, capture_output=True, text=True
+    )
     assert where.stdout.split() == [str(site / "tensorledger" / "tree"), "False"]
 
     targets = ["--target", "tfjs@4.22.0/cpu", "--target", "keras"]

@@ -141,7 +141,9 @@ class Outcome(Message, frozen=True):
     cycles: list[Cycle]
     agreements: list[Agreement]
     not_applicable: str | None
-    """Why the recipe does not apply to this scenario, if it does not."""
+    """Why the recipe does not apply to this scenario, or is not there, if so."""
+    running: list[str]
+    """What the scenario left running, such as timers and threads: another scenario might be hit by it."""
     error: Thrown | None
     """What kept the scenario from being run at all: it does not load, or has the wrong form."""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
-from collections.abc import AsyncGenerator, Callable, Iterator
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,21 +59,25 @@ def _one(course: Course, number: int, reached: Callable[[int, str], None]) -> Cy
         checkpoints.append(CheckpointReading(name=name, reading=Census().reading()))
 
     # In a function of its own: nothing of the scenario may stay in a variable here.
-    thrown = _walk(course, checkpoint)
-    course.context.held.clear()
-    _settle()
+    with _strays() as strays:
+        thrown = _walk(course, checkpoint, strays)
+        course.context.held.clear()
+        _settle()
+    if thrown is None and strays:
+        thrown = describe(strays[0], checkpoints[-1].name if checkpoints else None)
+    strays.clear()
     reached(number, END)
     after = Census()
     checkpoints.append(CheckpointReading(name=END, reading=after.reading()))
     return Cycle(baseline=baseline, checkpoints=checkpoints, thrown=thrown, leaks=after.since(known))
 
 
-def _walk(course: Course, checkpoint: Callable[[str], None]) -> Thrown | None:
+def _walk(course: Course, checkpoint: Callable[[str], None], strays: list[BaseException]) -> Thrown | None:
     """Run the scenario once; return what it threw, or None."""
     names: list[str] = []
     try:
         course.recipe.before(course.context)
-        for name in _steps(course):
+        for name in _steps(course, strays):
             if not isinstance(name, str) or not name:
                 raise TypeError(f"a scenario yields names of checkpoints, not {name!r}")
             if name == END:
@@ -88,23 +94,42 @@ def _walk(course: Course, checkpoint: Callable[[str], None]) -> Thrown | None:
     return None
 
 
-def _steps(course: Course) -> Iterator[str]:
+@contextmanager
+def _strays() -> Iterator[list[BaseException]]:
+    """Collect what threads throw: errors that would only be printed otherwise."""
+    strays: list[BaseException] = []
+    usual = threading.excepthook
+    threading.excepthook = lambda told: strays.append(told.exc_value or told.exc_type())
+    try:
+        yield strays
+    finally:
+        threading.excepthook = usual
+
+
+def _steps(course: Course, strays: list[BaseException]) -> Iterator[str]:
     scenario, context, recipe = course.scenario, course.context, course.recipe
     walked = recipe.around(lambda: scenario(context)) if recipe.around else scenario(context)
     if inspect.isgenerator(walked):
         yield from walked
-    elif inspect.isasyncgen(walked):
-        yield from _turned(walked)
-    elif inspect.iscoroutine(walked):
-        asyncio.run(walked)
+    elif inspect.isasyncgen(walked) or inspect.iscoroutine(walked):
+        yield from _turned(walked, strays)
 
 
-def _turned(walked: AsyncGenerator[Any, Any]) -> Iterator[str]:
-    """Turn an asynchronous generator into a plain one."""
+def _turned(walked: AsyncGenerator[Any, Any] | Coroutine[Any, Any, Any], strays: list[BaseException]) -> Iterator[str]:
+    """Turn what is asynchronous into a plain generator; errors of tasks that nobody awaits are collected."""
+
+    def take(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
+        if told.get("exception") is not None:
+            strays.append(told["exception"])
+
     with asyncio.Runner() as runner:
+        runner.get_loop().set_exception_handler(take)
+        if inspect.iscoroutine(walked):
+            runner.run(walked)
+            return
 
         async def step() -> str:
-            return await anext(walked)
+            return await anext(walked)  # type: ignore[arg-type]
 
         while True:
             try:

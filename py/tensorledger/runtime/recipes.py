@@ -51,16 +51,11 @@ RECIPES = {
 DEFAULT = "del-clear-collect"
 
 
-def recipe_for(name: str) -> tuple[str, Recipe]:
-    """Return the recipe asked for, or the default for an empty name. Raises ValueError for one that is not there."""
-    chosen = name or DEFAULT
-    if chosen not in RECIPES:
-        raise ValueError(f'no recipe "{chosen}"; there are: {", ".join(RECIPES)}')
-    return chosen, RECIPES[chosen]
-
-
-def why_not(recipe: Recipe, scenario: Callable[..., Any]) -> str | None:
-    """Say why a recipe does not apply to a scenario; None where it does."""
+def why_not(name: str, scenario: Callable[..., Any]) -> str | None:
+    """Say why a recipe does not apply to a scenario, or is not there; None where it does."""
+    recipe = RECIPES.get(name)
+    if recipe is None:
+        return f"there is none of this name in Python, only {', '.join(RECIPES)}"
     generator = inspect.isgeneratorfunction(scenario) or inspect.isasyncgenfunction(scenario)
     if recipe.around is not None and generator:
         return "it wraps a whole function, and this scenario is a generator"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib.util
 import platform
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
+from msgspec.structs import replace
 
 from tensorledger.data import samples
 from tensorledger.protocol.channel import Channel
@@ -25,7 +27,7 @@ from tensorledger.protocol.messages import (
 )
 from tensorledger.runtime.context import Context, Data, Samples, Target
 from tensorledger.runtime.cycles import Course, cycles
-from tensorledger.runtime.recipes import recipe_for, why_not
+from tensorledger.runtime.recipes import DEFAULT, RECIPES, why_not
 from tensorledger.runtime.thrown import describe
 from tensorledger.runtime.zoo import Zoo
 
@@ -55,14 +57,15 @@ class Worker:
 
     def run(self, run: RunScenario) -> Outcome:
         assert self._target is not None, "run before hello"
-        chosen, recipe = recipe_for(run.recipe)
+        chosen = run.recipe or DEFAULT
+        outcome = Outcome(recipe=chosen, cycles=[], agreements=[], not_applicable=None, running=[], error=None)
         try:
             scenario = load(Path(run.scenario))
         except (Exception, SystemExit) as error:
-            return Outcome(recipe=chosen, cycles=[], agreements=[], not_applicable=None, error=describe(error, None))
-        reason = why_not(recipe, scenario)
+            return replace(outcome, error=describe(error, None))
+        reason = why_not(chosen, scenario)
         if reason is not None:
-            return Outcome(recipe=chosen, cycles=[], agreements=[], not_applicable=reason, error=None)
+            return replace(outcome, not_applicable=reason)
 
         held: list[Any] = []
         models = Zoo(self._keras, held, self._target.name, self._saved_model)
@@ -70,15 +73,17 @@ class Worker:
         data = Data(own.x, own.y, **self._samples)
         context = Context(tf, self._keras, models, data, self._target, run.params, held)
 
+        recipe = RECIPES[chosen]
+
         def release() -> None:
             recipe.release(context)
             held.clear()
 
         context.release = release
+        before = set(threading.enumerate())
         done = cycles(Course(scenario, context, recipe), run.cycles, go_on=run.throws, reached=self._reached)
-        return Outcome(
-            recipe=chosen, cycles=done, agreements=list(models.agreements.values()), not_applicable=None, error=None
-        )
+        running = [f"thread {thread.name}" for thread in threading.enumerate() if thread not in before]
+        return replace(outcome, cycles=done, agreements=list(models.agreements.values()), running=running)
 
     def _reached(self, cycle: int, name: str) -> None:
         self._channel.notify("reached", Reached(cycle=cycle, name=name))

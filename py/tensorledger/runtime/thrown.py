@@ -16,7 +16,7 @@ _LIBRARIES = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("pureli
 
 def describe(error: BaseException, checkpoint: str | None) -> Thrown:
     """Return what a scenario threw after ``checkpoint``."""
-    frames = [_frame(summary.name, summary.filename, summary.lineno, _from_one(summary.colno)) for summary in _stack(error)]
+    frames = [_frame(line.name, line.filename, line.lineno, _from_one(line.colno)) for line in _stack(error)]
     if isinstance(error, SyntaxError) and error.filename:
         frames.insert(0, _frame("", error.filename, error.lineno, error.offset))
     user = next((index for index, frame in enumerate(frames) if frame.of == "user"), 0)

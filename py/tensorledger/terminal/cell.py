@@ -50,7 +50,7 @@ def checkpoints(result: Result) -> Table:
         table.add_column(f"{quantity}\nexpected", justify="right", style="dim")
         table.add_column("\nmeasured", justify="right")
     for checkpoint in result.checkpoints:
-        table.add_row(checkpoint.name, *_numbers(checkpoint, shown))
+        table.add_row(escape(checkpoint.name), *_numbers(checkpoint, shown))
     if result.growth is not None:
         table.add_section()
         table.add_row("growth per cycle", *_grown(result.growth, shown))

@@ -67,15 +67,12 @@ def _strictly(
     """Judge by a deviation: met exactly, or the cell fails."""
     documented = deviation.instead_of(expectation)
     same = _same(deviation, expectation)
-    unread = Judgement("skip", f"not read here: {', '.join(otherwise.unread)}", (), deviation, documented)
-    if not plain.problems and not otherwise.problems and otherwise.unread:
-        return unread
+    if otherwise.unread and not otherwise.problems and not same:
+        return Judgement("skip", f"not read here: {', '.join(otherwise.unread)}", (), deviation, documented)
     if not plain.problems:
         problems = [f"{target} no longer deviates as {deviation.id} says: it does what is expected"]
     elif same:
         problems = [f"{deviation.id}: {place} is what the expectation says too" for place in same]
-    elif not otherwise.problems and otherwise.unread:
-        return unread
     elif not otherwise.problems:
         return Judgement("deviates", deviation.why, (), deviation, documented)
     else:

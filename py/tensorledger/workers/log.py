@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import select
+import struct
+import termios
 import threading
 from collections.abc import Callable
 
@@ -17,11 +21,13 @@ class Log:
     """The reading end of a worker's output; the writing end is for the worker."""
 
     def __init__(self, on_flood: Callable[[], None], *, flood: int = FLOOD) -> None:
-        self._reading, self.writing = os.pipe()
+        reading, self.writing = os.pipe()
+        self._pipe = os.fdopen(reading, "rb", buffering=0)
         self._on_flood = on_flood
         self._flood = flood
         self._end = bytearray()
         self._count = 0
+        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._read, name="tensorledger-log", daemon=True)
 
     @property
@@ -36,8 +42,9 @@ class Log:
 
     @property
     def count(self) -> int:
-        """Bytes that were printed so far."""
-        return self._count
+        """Bytes that were printed so far, those included that still wait to be read."""
+        with self._lock:
+            return self._count + self._waiting()
 
     def text(self, wait: float = 0.0, since: int = 0) -> str:
         """Return the end of what was printed after the first ``since`` bytes.
@@ -45,15 +52,28 @@ class Log:
         ``wait``: seconds that the reader is given to catch up with a dead worker.
         """
         self._thread.join(wait)
-        printed = self._count - since
-        return bytes(self._end[-printed:] if printed else b"").decode(errors="replace")
+        with self._lock:
+            printed = max(0, self._count - since)
+            return bytes(self._end[-printed:] if printed else b"").decode(errors="replace")
+
+    def _waiting(self) -> int:
+        if self._pipe.closed:
+            return 0
+        (waiting,) = struct.unpack("i", fcntl.ioctl(self._pipe, termios.FIONREAD, bytes(4)))
+        return int(waiting)
 
     def _read(self) -> None:
-        with os.fdopen(self._reading, "rb", buffering=0) as pipe:
-            while chunk := pipe.read(2**16):
+        readable = select.poll()
+        readable.register(self._pipe)
+        while not self._pipe.closed:
+            readable.poll()
+            with self._lock:
+                chunk = self._pipe.read(2**16)
                 before = self._count
                 self._count += len(chunk)
                 self._end += chunk
                 del self._end[:-KEPT]
-                if before <= self._flood < self._count:
-                    self._on_flood()
+                if not chunk:
+                    self._pipe.close()
+            if before <= self._flood < self._count:
+                self._on_flood()

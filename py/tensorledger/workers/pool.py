@@ -66,8 +66,8 @@ class Workers:
 
 
 def is_clean(outcome: Outcome) -> bool:
-    """Say whether a worker may run another scenario: nothing thrown, nothing left by the last cycle, no growth."""
-    if outcome.error is not None or any(cycle.thrown for cycle in outcome.cycles):
+    """Say whether a worker may run another scenario: nothing thrown, left, growing or still running."""
+    if outcome.error is not None or outcome.running or any(cycle.thrown for cycle in outcome.cycles):
         return False
     if not outcome.cycles:
         return True

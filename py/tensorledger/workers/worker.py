@@ -52,6 +52,8 @@ class Worker:
         """Bytes of the log that are not the present scenario's."""
         welcome = self._call("hello", hello, HANDSHAKE, WorkerNotStarted)
         assert isinstance(welcome, Welcome)
+        if welcome.protocol != hello.protocol:
+            self._fail(WorkerNotStarted, f"it speaks protocol {welcome.protocol}, the harness {hello.protocol}")
         self.versions = welcome.versions
 
     def run(self, scenario: RunScenario, watch: Watch, limit: float) -> Outcome:

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import {read} from '../../js/lifecycle/reading.mjs';
+import {nodeHost} from '../../js/worker/host.mjs';
+import {ledger, tf} from './tfjs.mjs';
+
+const host = nodeHost();
+
+test('a reading has what the engine, the ledger and the process say', () => {
+  const x = tf.zeros([2, 3]), y = x.clone();
+  const {heap, process: {resident}, ...exact} = read(tf, ledger, host);
+  assert.deepEqual(exact, {tensors: 2, bytes: 48, buffers: 1, buffer_bytes: 24, backend: {}});
+  assert.deepEqual(Object.keys(heap), ['used', 'external', 'array_buffers']);
+  for (const value of [...Object.values(heap), resident]) assert.ok(value > 0);
+  tf.dispose([x, y]);
+});
+
+test('what a release does not tell is null, never 0', () => {
+  const old = {memory: () => ({numTensors: 1, numBytes: 4})};
+  assert.equal(read(old, ledger, host).buffers, null);
+});

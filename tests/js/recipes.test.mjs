@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import {RECIPES, recipeFor, whyNot} from '../../js/lifecycle/recipes.mjs';
+import {classifier} from '../../js/models/classifier.mjs';
+import {makeData} from '../../js/models/data.mjs';
+import {ledger, tf} from './tfjs.mjs';
+
+const {classifier: data} = makeData(tf);
+
+/** A model that was trained: 4 weights, 2 scalars and 8 slots of the optimizer. */
+async function trained() {
+  const model = classifier(tf);
+  model.compile({optimizer: 'adam', loss: 'categoricalCrossentropy', metrics: ['accuracy']});
+  await model.fit(data.x, data.y, {batchSize: 8, epochs: 1, verbose: 0});
+  return model;
+}
+
+for (const [name, left] of /** @type {[string, number][]} */ ([['dispose', 0], ['walk-values', 2 + 8], ['drop-reference', 4 + 2 + 8]])) {
+  test(`of two trained models, "${name}" leaves ${left} tensors each`, async () => {
+    const before = ledger.size;
+    const held = [await trained(), await trained()];
+    assert.equal(ledger.size, before + 2 * 14);
+    RECIPES[name].release?.({tf, held});
+    assert.equal(ledger.size, before + 2 * left);
+    assert.equal(tf.memory().numTensors, ledger.size);
+  });
+}
+
+test('"tidy" takes what was made in it and leaves the weights', () => {
+  const before = ledger.size;
+  const body = () => {
+    const prediction = classifier(tf).predict(data.x);
+    assert.ok(ledger.size > before + 4);
+    return prediction;
+  };
+  assert.equal(RECIPES.tidy.around?.(tf, body), undefined, 'a tidy would keep what is returned');
+  assert.equal(ledger.size, before + 4);
+});
+
+test('the default is dispose, or walk-values where a release has no dispose', () => {
+  assert.equal(recipeFor('', tf).chosen, 'dispose');
+  assert.equal(recipeFor('', tf).recipe, RECIPES.dispose);
+  for (const old of [{}, {LayersModel: class {}}]) assert.equal(recipeFor('', old).chosen, 'walk-values');
+});
+
+test('a recipe is found by its name; others are refused with the names there are', () => {
+  assert.deepEqual(recipeFor('tidy', tf), {chosen: 'tidy', recipe: RECIPES.tidy});
+  for (const name of ['nothing', 'toString', '__proto__']) {
+    assert.throws(() => recipeFor(name, tf), {name: 'RangeError', message: /dispose, walk-values, drop-reference, tidy/});
+  }
+});
+
+test('a recipe that wraps says why it does not apply to a scenario', () => {
+  const plain = () => {}, asynchronous = async () => {};
+  const generator = function* () {}, asynchronousGenerator = async function* () {};
+  for (const scenario of [plain, asynchronous, generator, asynchronousGenerator]) assert.equal(whyNot({}, scenario), null);
+  const around = () => {};
+  assert.equal(whyNot({around}, plain), null);
+  assert.equal(whyNot({around}, asynchronous), null);
+  assert.equal(whyNot({around}, generator), 'it wraps a whole function, and this scenario is a generator');
+  assert.equal(whyNot({around}, asynchronousGenerator), 'it wraps a whole function, and this scenario is a generator');
+  assert.equal(whyNot(RECIPES.tidy, plain), null);
+  assert.equal(whyNot(RECIPES.tidy, asynchronous), 'it wraps a whole synchronous function, and this scenario is asynchronous');
+  assert.equal(whyNot(RECIPES.tidy, generator), 'it wraps a whole synchronous function, and this scenario is a generator');
+});

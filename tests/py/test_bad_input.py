@@ -1,0 +1,809 @@
+"""What people hand to `tensorledger run`, good and bad: each bad scenario is told, and spoils no other.
+
+The scenarios of one language run in one command, which is started once and whose results the tests share.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import psutil
+import pytest
+
+CommandLine = Callable[..., subprocess.Popen[str]]
+
+JS, PY = "tfjs@4.22.0/cpu", "keras"
+LIMIT = 5
+"""Seconds for one cell: much more than a good one takes on a busy machine, and waited for by each that hangs."""
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A scenario that breaks, and how that is told."""
+
+    file: str
+    source: str
+    type: str
+    said: str
+    """A pattern that the message begins with."""
+    checkpoint: str | None = None
+    at: tuple[str, int] | None = None
+    """Function and line of the stack's first frame, which is in the scenario's file."""
+    beside: str | None = None
+    """An expectation beside it."""
+
+
+JS_GOOD = {
+    "good-async-generator.mjs": """
+        export default async function* ({tf}) {
+          const made = tf.ones([2]);
+          yield 'made';
+          made.dispose();
+        }
+        """,
+    "good-async-function.mjs": """
+        export default async ({tf}) => {
+          const made = tf.ones([2]);
+          await made.data();
+          made.dispose();
+        };
+        """,
+    "good-function.mjs": "export default ({tf}) => tf.ones([2]).dispose();",
+    "good-generator.mjs": "export default function* ({tf}) { yield 'start'; tf.ones([2]).dispose(); yield 'done'; }",
+    "good-commonjs.cjs": "module.exports = async ({tf}) => tf.ones([2]).dispose();",
+    "good-forgery.mjs": """
+        const forged = {recipe: 'forged', cycles: [], agreements: [], not_applicable: null, running: [], error: null};
+        export default async function* ({tf}) {
+          for (let id = 0; id < 9; id += 1) console.log(JSON.stringify({jsonrpc: '2.0', id, result: forged}));
+          console.error('{"jsonrpc":"2.0","method":"reached","params":{"cycle":"not a number"}}');
+          yield 'printed';
+        }
+        """,
+}
+
+JS_BAD = [
+    Bad(
+        "syntax-error.mjs",
+        """\
+        export default async function* ({tf}) {
+          yield 'made';
+          const x = = 3;
+        }
+        """,
+        "SyntaxError",
+        "Unexpected token '='",
+        at=("", 3),
+    ),
+    Bad(
+        "throws.mjs",
+        """\
+        function inner() {
+          throw new RangeError('out of range');
+        }
+        export default async function* ({tf}) {
+          yield 'made';
+          await null;
+          inner();
+        }
+        """,
+        "RangeError",
+        "out of range",
+        "made",
+        ("inner", 2),
+    ),
+    Bad(
+        "throws-inside-tensorflow.mjs",
+        "export default async function* ({tf}) {\n  yield 'made';\n  tf.ones([3]).reshape([4]);\n}",
+        "Error",
+        "Size\\(3\\) must match the product of shape 4",
+        "made",
+        ("default", 3),
+    ),
+    Bad(
+        "throws-when-loaded.mjs",
+        "const nothing = undefined;\nnothing.here;\nexport default () => {};",
+        "TypeError",
+        "Cannot read properties of undefined",
+        at=("", 2),
+    ),
+    Bad(
+        "throws-in-a-function.mjs",
+        "export default async ({tf}) => {\n  await null;\n  throw new RangeError('out of range');\n};",
+        "RangeError",
+        "out of range",
+        at=("default", 3),
+    ),
+    Bad("throws-null.mjs", "export default () => { throw null; };", "object", "null"),
+    Bad(
+        "imports-nothing.mjs",
+        "import x from './not-there.mjs';\nexport default () => {};",
+        "Error",
+        "Cannot find module '.*not-there.mjs' imported from .*imports-nothing.mjs",
+    ),
+    Bad(
+        "loops.mjs",
+        """\
+        import {writeFileSync} from 'node:fs';
+        export default async function* ({tf}) {
+          yield 'made';
+          writeFileSync(new URL('loops.mjs.pid', import.meta.url), String(process.pid));
+          while (true) {}
+        }
+        """,
+        "WorkerHung",
+        f"no answer within {LIMIT} s after checkpoint 'made'",
+        "made",
+    ),
+    Bad(
+        "waits.mjs",
+        """\
+        export default async function* ({tf}) {
+          yield 'made';
+          setInterval(() => {}, 100);
+          await new Promise(() => {});
+        }
+        """,
+        "WorkerHung",
+        f"no answer within {LIMIT} s after checkpoint 'made'",
+        "made",
+    ),
+    Bad(
+        "waits-for-nothing.mjs",
+        "export default async function* () { yield 'made'; await new Promise(() => {}); }",
+        "WorkerDied",
+        "the worker is gone: .*\n.*\nthe scenario waits for a promise that nothing is left to settle",
+        "made",
+    ),
+    Bad(
+        "exits.mjs",
+        "export default async function* () { yield 'made'; console.log('last words'); process.exit(7); }",
+        "WorkerDied",
+        "the worker is gone: it exited with status 7 after checkpoint 'made'\nit printed last:\nlast words$",
+        "made",
+    ),
+    Bad(
+        "exits-as-if-well.mjs",
+        "export default async function* () { yield 'made'; process.exit(0); }",
+        "WorkerDied",
+        "the worker is gone: it exited with status 0 after checkpoint 'made'",
+        "made",
+    ),
+    Bad(
+        "is-killed.mjs",
+        """\
+        export default async function* () {
+          yield 'made';
+          yield 'before';
+          process.kill(process.pid, 'SIGKILL');
+          await new Promise(resolve => setTimeout(resolve, 60000));
+        }
+        """,
+        "WorkerDied",
+        "the worker is gone: it was ended by SIGKILL after checkpoint 'before'",
+        "before",
+    ),
+    Bad(
+        "leaves-a-rejection.mjs",
+        """\
+        export default async function* () {
+          yield 'made';
+          Promise.reject(new TypeError('left'));
+          yield 'on';
+        }
+        """,
+        "TypeError",
+        "left",
+        "on",
+        ("default", 3),
+    ),
+    Bad(
+        "throws-from-a-timer.mjs",
+        """\
+        export default async function* () {
+          yield 'made';
+          setTimeout(() => { throw new RangeError('late'); }, 0);
+          await new Promise(resolve => setTimeout(resolve, 50));
+        }
+        """,
+        "RangeError",
+        "late",
+        "made",
+        at=("Timeout._onTimeout", 3),
+    ),
+    Bad("yields-end.mjs", "export default function* () { yield 'end'; }", "RangeError", '"end" is read by itself'),
+    Bad(
+        "yields-twice.mjs",
+        "export default function* () { yield 'made'; yield 'on'; yield 'made'; }",
+        "RangeError",
+        'the checkpoint "made" is yielded twice',
+        "on",
+    ),
+    Bad(
+        "yields-a-number.mjs",
+        "export default function* () { yield 'made'; yield 12; }",
+        "TypeError",
+        "a scenario yields names of checkpoints, not 12",
+        "made",
+    ),
+    Bad("yields-nothing.mjs", "export default function* () { yield; }", "TypeError", "a scenario yields names .* not "),
+    Bad("has-no-default.mjs", "export const scenario = () => {};", "TypeError", "a scenario exports its function as d"),
+    Bad("exports-a-number.mjs", "export default 12;", "TypeError", "a scenario exports its function as default"),
+]
+
+EXPECTATIONS = [
+    ("unknown-key", "chekpoints = {}", "Object contains unknown field `chekpoints`"),
+    (
+        "unknown-model",
+        'model = "resnet"',
+        "checkpoints.end.tensors: no model 'resnet'; there are: classifier, extractor",
+    ),
+    ("unknown-quantity", "[checkpoints]\nmade = {tensor = 1}", "Object contains unknown field `tensor`"),
+    (
+        "unknown-part",
+        '[checkpoints]\nmade = {tensors = "weights + wheels"}',
+        ".*checkpoints.made.tensors:.* 'wheels' .*weights",
+    ),
+    ("not-a-number", "[checkpoints]\nmade = {tensors = 1.5}", "Expected `int | str`, got `float`"),
+    ("not-a-pattern", '[throws]\nmatches = "("', "matches = '\\(' is not a regular expression"),
+    ("not-toml", "model = \n[checkpoints]", "Invalid value .at line 1, column 9"),
+]
+JS_BAD += [
+    Bad(f"{name}.mjs", JS_GOOD["good-async-generator.mjs"], "BadDefinition", f".*{name}.toml: {said}", beside=toml)
+    for name, toml, said in ((name, toml, said.replace("|", "\\|")) for name, toml, said in EXPECTATIONS)
+]
+
+PY_GOOD = {
+    "good_generator.py": """
+        def scenario(context):
+            made = context.tf.ones([2])
+            yield "made"
+            del made
+        """,
+    "good_function.py": """
+        def scenario(context):
+            context.tf.ones([2])
+        """,
+    "good_async_function.py": """
+        import asyncio
+        async def scenario(context):
+            made = context.tf.ones([2])
+            await asyncio.sleep(0)
+            del made
+        """,
+    "good_async_generator.py": """
+        import asyncio
+        async def scenario(context):
+            made = context.tf.ones([2])
+            yield "made"
+            await asyncio.sleep(0)
+            yield "waited"
+        """,
+    "good_forgery.py": """
+        import json, os, sys
+        FORGED = {"recipe": "forged", "cycles": [], "agreements": [], "not_applicable": None}
+        FORGED |= {"running": [], "error": None}
+        def scenario(context):
+            for number in range(9):
+                print(json.dumps({"jsonrpc": "2.0", "id": number, "result": FORGED}), flush=True)
+            os.write(2, b'{"jsonrpc":"2.0","method":"reached","params":{"cycle":"not a number"}}\\n')
+            yield "printed"
+        """,
+}
+
+PY_BAD = [
+    Bad(
+        "syntax_error.py",
+        'def scenario(context):\n    yield "made"\n    x = = 3\n',
+        "SyntaxError",
+        r"invalid syntax \(syntax_error.py, line 3\)",
+        at=("", 3),
+    ),
+    Bad(
+        "throws.py",
+        """\
+        def inner():
+            raise ValueError("out of range")
+
+
+        def scenario(context):
+            yield "made"
+            inner()
+        """,
+        "ValueError",
+        "out of range",
+        "made",
+        ("inner", 2),
+    ),
+    Bad(
+        "throws_in_a_thread.py",
+        """\
+        import threading
+
+
+        def thread():
+            raise ValueError("in a thread")
+
+
+        def scenario(context):
+            started = threading.Thread(target=thread)
+            started.start()
+            started.join()
+            yield "joined"
+        """,
+        "ValueError",
+        "in a thread",
+        "joined",
+        ("thread", 5),
+    ),
+    Bad(
+        "throws_in_a_task_that_nobody_awaits.py",
+        """\
+        import asyncio
+
+
+        async def task():
+            raise ValueError("in a task")
+
+
+        async def scenario(context):
+            asyncio.ensure_future(task())
+            await asyncio.sleep(0)
+        """,
+        "ValueError",
+        "in a task",
+        None,
+        ("task", 5),
+    ),
+    Bad(
+        "throws_inside_tensorflow.py",
+        'def scenario(context):\n    yield "made"\n    context.tf.reshape(context.tf.ones([3]), [4])\n',
+        "InvalidArgumentError",
+        ".*Input to reshape is a tensor with 3 values, but the requested shape has 4",
+        "made",
+        ("scenario", 3),
+    ),
+    Bad(
+        "throws_in_a_function.py",
+        """\
+        import asyncio
+        async def scenario(context):
+            await asyncio.sleep(0)
+            raise ValueError("out of range")
+        """,
+        "ValueError",
+        "out of range",
+        at=("scenario", 4),
+    ),
+    Bad(
+        "imports_nothing.py",
+        "import os\nimport not_there\n",
+        "ModuleNotFoundError",
+        "No module named 'not_there'",
+        at=("<module>", 2),
+    ),
+    Bad(
+        "imports_what_breaks.py",
+        "def scenario(context):\n    import throws_when_imported\n",
+        "ZeroDivisionError",
+        "division by zero",
+    ),
+    Bad(
+        "loops.py",
+        """\
+        import os
+        from pathlib import Path
+        def scenario(context):
+            yield "made"
+            Path(__file__ + ".pid").write_text(str(os.getpid()))
+            while True:
+                pass
+        """,
+        "WorkerHung",
+        f"no answer within {LIMIT} s after checkpoint 'made'",
+        "made",
+    ),
+    Bad(
+        "waits.py",
+        """\
+        import asyncio
+        async def scenario(context):
+            yield "made"
+            await asyncio.Event().wait()
+        """,
+        "WorkerHung",
+        f"no answer within {LIMIT} s after checkpoint 'made'",
+        "made",
+    ),
+    Bad(
+        "exits.py",
+        'import sys\ndef scenario(context):\n    yield "made"\n    sys.exit(3)\n',
+        "SystemExit",
+        "3",
+        "made",
+        ("scenario", 4),
+    ),
+    Bad("exits_when_loaded.py", 'import sys\nsys.exit("no")\n', "SystemExit", "no", at=("<module>", 2)),
+    Bad(
+        "exits_at_once.py",
+        """\
+        import os
+        def scenario(context):
+            yield "made"
+            print("last words", flush=True)
+            os._exit(5)
+        """,
+        "WorkerDied",
+        "the worker is gone: it exited with status 5 after checkpoint 'made'\nit printed last:\nlast words$",
+        "made",
+    ),
+    Bad(
+        "is_killed.py",
+        """\
+        import os, signal
+        def scenario(context):
+            yield "made"
+            yield "before"
+            os.kill(os.getpid(), signal.SIGKILL)
+        """,
+        "WorkerDied",
+        "the worker is gone: it was ended by SIGKILL after checkpoint 'before'",
+        "before",
+    ),
+    Bad("yields_end.py", 'def scenario(context):\n    yield "end"\n', "ValueError", '"end" is read by itself'),
+    Bad(
+        "yields_twice.py",
+        'def scenario(context):\n    yield "made"\n    yield "on"\n    yield "made"\n',
+        "ValueError",
+        'the checkpoint "made" is yielded twice',
+        "on",
+    ),
+    Bad(
+        "yields_a_number.py",
+        'def scenario(context):\n    yield "made"\n    yield 12\n',
+        "TypeError",
+        "a scenario yields names of checkpoints, not 12",
+        "made",
+    ),
+    Bad(
+        "has_no_scenario.py",
+        'def other(context):\n    yield "made"\n',
+        "TypeError",
+        "has_no_scenario.py defines no function named scenario",
+    ),
+    Bad("scenario_is_a_number.py", "scenario = 12\n", "TypeError", ".*defines no function named scenario"),
+    Bad("writes_into_the_channel.py", """\
+        import os
+        def scenario(context):
+            yield "made"
+            os.write(3, b"garbage\\n")
+        """, "WorkerBroken", "not a message .*garbage.* after checkpoint 'made'", "made"),
+]  # fmt: skip
+
+FORGETFUL = {
+    "forgets.mjs": """
+        export default async ({tf}) => {
+          const a = tf.ones([3, 5]);
+          const b = tf.ones([2]);
+          b.dispose();
+        };
+        """,
+    "mended.mjs": """
+        export default async ({tf}) => {
+          const a = tf.ones([3, 5]);
+          const b = tf.ones([2]);
+          b.dispose();
+          a.dispose();
+        };
+        """,
+    "forgets.py": """
+        kept = []
+
+        def scenario(context):
+            kept.append(context.tf.ones([3, 5]))
+        """,
+    "mended.py": """
+        kept = []
+
+        def scenario(context):
+            kept.append(context.tf.ones([3, 5]))
+            kept.clear()
+        """,
+}
+
+IN_PROCESS = """
+import json, sys
+from tensorledger import cli
+from tensorledger.cells.cell import Cell, Settings, run_cell
+from tensorledger.scenarios.catalogue import find
+from tensorledger.targets.target import Target
+from tensorledger.workers.pool import Workers
+
+with Workers() as workers:
+    ran = run_cell(Cell(find("mended.py"), Target("keras")), workers, Settings(cycles=1))
+heavy = {name.partition(".")[0] for name in sys.modules} & {"tensorflow", "keras", "tf_keras", "tensorflowjs", "numpy"}
+print(json.dumps([ran.result.verdict, sorted(heavy)]))
+"""
+
+RESULT = {
+    "scenario", "language", "target", "recipe", "verdict", "reason", "deviation", "seconds", "cycles", "checkpoints",
+    "first", "series", "growth", "confidence", "error", "leaks",
+}  # fmt: skip
+"""The keys of a result, as DESIGN.md has them."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command said: its exit status, its output, and the results by scenario."""
+
+    status: int
+    output: str
+    document: dict[str, Any]
+
+    @property
+    def results(self) -> dict[str, dict[str, Any]]:
+        return {result["scenario"]: result for result in self.document["results"]}
+
+    def section(self, file: str) -> str:
+        """Return what was printed about one scenario."""
+        start = re.search(rf"(?m)^\S+ \w+ {re.escape(file)}\[.*", self.output)
+        assert start is not None, self.output
+        following = re.search(r"(?m)^[✓✗!–≈] \w+ \S+\[|^[┏]━+┳━+┓$", self.output[start.end() :])
+        return self.output[start.start() : start.end() + (following.start() if following else len(self.output))]
+
+
+def finished(process: subprocess.Popen[str], json_file: Path | None = None) -> Said:
+    output, _ = process.communicate(timeout=180)
+    document = json.loads(json_file.read_text(encoding="utf-8")) if json_file else {}
+    return Said(process.returncode, output, document)
+
+
+def write(folder: Path, sources: dict[str, str]) -> None:
+    for name, source in sources.items():
+        (folder / name).write_text(dedent(source), encoding="utf-8")
+
+
+def spread(good: dict[str, str], bad: list[Bad]) -> list[str]:
+    """Return the files in an order in which the good ones come between the bad ones, and last."""
+    names = [one.file for one in bad]
+    for place, name in enumerate(good, start=1):
+        names.insert(len(names) * place // len(good), name)
+    return names
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder that is nobody's project, with all the scenarios."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    write(folder, {**JS_GOOD, **PY_GOOD, **FORGETFUL, "throws_when_imported.py": "1 / 0\n"})
+    for bad in JS_BAD + PY_BAD:
+        write(folder, {bad.file: bad.source})
+        if bad.beside is not None:
+            (folder / bad.file).with_suffix(".toml").write_text(bad.beside, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def running(folder: Path, command_line: CommandLine) -> Iterator[dict[str, subprocess.Popen[str]]]:
+    """Start the two long commands, so that they run beside each other and beside the tests that do without them."""
+    options = ["--cycles", "1", "--timeout", str(LIMIT)]
+    python = [*spread(PY_GOOD, PY_BAD), "forgets.py", "mended.py"]
+    started = {
+        PY: command_line(folder, "run", *python, *options, "-t", PY, "--json", "py.json"),
+        JS: command_line(folder, "run", *spread(JS_GOOD, JS_BAD), *options, "-t", JS, "--json", "js.json"),
+    }
+    yield started
+    for process in started.values():
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def js(folder: Path, running: dict[str, subprocess.Popen[str]]) -> Said:
+    return finished(running[JS], folder / "js.json")
+
+
+@pytest.fixture(scope="module")
+def py(folder: Path, running: dict[str, subprocess.Popen[str]]) -> Said:
+    return finished(running[PY], folder / "py.json")
+
+
+def is_told(bad: Bad, said: Said, folder: Path) -> None:
+    """Assert that a bad scenario was told as it is to be: in the results, and to people."""
+    result = said.results[bad.file]
+    assert result["verdict"] == "error", result["reason"]
+    error = result["error"]
+    assert set(error) == {"type", "message", "checkpoint", "stack"}
+    assert (error["type"], error["checkpoint"]) == (bad.type, bad.checkpoint), error["message"]
+    assert re.match(bad.said, error["message"]), error["message"]
+    assert {Path(frame["file"]).parent for frame in error["stack"] if frame["of"] == "user"} <= {folder}
+    section = said.section(bad.file)
+    assert section.startswith("! error")
+    assert error["message"].splitlines()[0] in section
+    if bad.at is not None:
+        first = error["stack"][0]
+        assert (first["function"], first["line"]) == bad.at
+        assert (first["file"], first["of"]) == (str(folder / bad.file), "user")
+        assert f"{folder / bad.file}:{bad.at[1]}" in section
+
+
+# --- bad commands
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["good-function.mjs", "-t", "torch"], "no target 'torch'.*tfjs, keras, tf-keras"),
+        (["good-function.mjs", "-t", "tfjs@9.9.9"], "no target 'tfjs@9.9.9'; there are: .*tfjs@4.22.0/cpu"),
+        (
+            ["good-function.mjs", "-t", "tfjs@4.22.0/cuda"],
+            "no target 'tfjs@4.22.0/cuda'.*cpu, wasm, node, webgl, webgpu",
+        ),
+        (["good-function.mjs", "-t", PY], "good-function.mjs is written in js, and runs on none of: keras"),
+        (["predict-dispos"], "no scenario 'predict-dispos'; did you mean predict-dispose"),
+        (["not-there.mjs"], "not-there.mjs: there is no such file"),
+        (["good-function.mjs", "--json", "not-there/results.json"], "results.json: the folder does not exist"),
+        (["good-function.mjs", "--cycles", "0"], "'--cycles': 0 is not in the range"),
+        (["good-function.mjs", "--timeout", "0"], "'--timeout': 0.0 is not in the range"),
+        (["good-function.mjs", "--param", "no-value"], "'no-value' is not NAME=VALUE"),
+    ],
+)
+def test_a_command_that_cannot_be_meant_exits_with_2_and_says_what_can(
+    arguments: list[str], said: str, folder: Path, command_line: CommandLine
+) -> None:
+    told = finished(command_line(folder, "run", *arguments))
+    assert told.status == 2
+    assert re.search(said, told.output), told.output
+    assert "Traceback" not in told.output
+
+
+def test_a_recipe_that_is_not_there_is_a_skip_that_names_those_that_are(
+    folder: Path, command_line: CommandLine
+) -> None:
+    arguments = ["run", "good-function.mjs", "-t", JS, "--cycles", "1", "--recipe", "wish", "--json", "recipe.json"]
+    said = finished(command_line(folder, *arguments), folder / "recipe.json")
+    assert said.status == 2
+    assert "the recipe wish does not apply: there is none of this name in JavaScript, only dispose," in said.output
+    assert [result["verdict"] for result in said.document["results"]] == ["skip"]
+
+
+def test_what_a_scenario_leaves_running_does_not_hit_the_next_one(folder: Path, command_line: CommandLine) -> None:
+    (folder / "timer.mjs").write_text(
+        "export default async () => { setTimeout(() => { throw new Error('late'); }, 300); };\n", encoding="utf-8"
+    )
+    (folder / "slow.mjs").write_text(
+        "export default async () => { await new Promise(done => setTimeout(done, 600)); };\n", encoding="utf-8"
+    )
+    arguments = ["run", "timer.mjs", "slow.mjs", "-t", JS, "--cycles", "1", "--json", "timer.json"]
+    said = finished(command_line(folder, *arguments), folder / "timer.json")
+    assert said.results["slow.mjs"]["verdict"] == "pass"
+
+
+def test_a_recipe_that_does_not_apply_is_a_skip_with_the_reason(folder: Path, command_line: CommandLine) -> None:
+    files = ["good-generator.mjs", "good-function.mjs", "good-async-function.mjs"]
+    arguments = ["run", *files, "-t", JS, "--cycles", "1", "--recipe", "tidy", "--json", "tidy.json"]
+    said = finished(command_line(folder, *arguments), folder / "tidy.json")
+    assert said.status == 0
+    assert [result["verdict"] for result in said.document["results"]] == ["skip", "pass", "skip"]
+    for file, why in (("good-generator.mjs", "a generator"), ("good-async-function.mjs", "asynchronous")):
+        reason = said.results[file]["reason"]
+        assert reason.startswith("the recipe tidy does not apply: ") and reason.endswith(f"this scenario is {why}")
+
+
+def test_a_command_of_which_nothing_can_run_exits_with_2(folder: Path, command_line: CommandLine) -> None:
+    said = finished(command_line(folder, "run", "good-generator.mjs", "-t", JS, "--recipe", "tidy"))
+    assert said.status == 2
+    assert "– skip good-generator.mjs" in said.output
+
+
+# --- the harness's own process
+
+
+def test_the_process_that_runs_cells_never_imports_tensorflow(folder: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", IN_PROCESS], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == ["pass", []]
+
+
+# --- one dispose forgotten
+
+
+def forgot_one_tensor(result: dict[str, Any]) -> None:
+    assert result["verdict"] == "fail" and result["error"] is None
+    end = result["checkpoints"][-1]
+    assert (end["name"], end["tensors"], end["bytes"]) == ("end", 1, 60)
+    assert end["expected"] == {"tensors": 0, "bytes": 0, "buffers": 0}
+    (leak,) = result["leaks"]
+    assert (leak["count"], leak["shape"], leak["dtype"], leak["bytes"]) == (1, [3, 5], "float32", 60)
+    assert (result["growth"]["tensors"], result["growth"]["bytes"]) == (1, 60)
+
+
+def test_a_forgotten_dispose_fails_with_what_is_left_and_exit_status_1(folder: Path, command_line: CommandLine) -> None:
+    arguments = ["run", "forgets.mjs", "-t", JS, "--cycles", "1", "--json", "forgets.json"]
+    said = finished(command_line(folder, *arguments), folder / "forgets.json")
+    assert said.status == 1
+    forgot_one_tensor(said.results["forgets.mjs"])
+    assert "end tensors: expected 0, measured 1" in said.output
+    assert re.search(r"1 × float32 \[3, 5\], 60 bytes", said.output)
+
+
+def test_its_mended_twin_passes_with_exit_status_0(folder: Path, command_line: CommandLine) -> None:
+    arguments = ["run", "mended.mjs", "-t", JS, "--cycles", "1", "--json", "mended.json"]
+    said = finished(command_line(folder, *arguments), folder / "mended.json")
+    assert said.status == 0
+    result = said.results["mended.mjs"]
+    assert (result["verdict"], result["leaks"], result["reason"]) == ("pass", [], "")
+    assert "✓ pass mended.mjs" in said.output
+
+
+def test_a_tensor_kept_in_a_python_list_fails_with_what_is_left_and_its_mended_twin_passes(py: Said) -> None:
+    forgot_one_tensor(py.results["forgets.py"])
+    result = py.results["mended.py"]
+    assert (result["verdict"], result["leaks"], result["reason"]) == ("pass", [], "")
+
+
+# --- bad scenarios
+
+
+@pytest.mark.parametrize("bad", JS_BAD, ids=lambda bad: bad.file)
+def test_a_bad_javascript_scenario_is_told(bad: Bad, js: Said, folder: Path) -> None:
+    is_told(bad, js, folder)
+
+
+@pytest.mark.parametrize("bad", PY_BAD, ids=lambda bad: bad.file)
+def test_a_bad_python_scenario_is_told(bad: Bad, py: Said, folder: Path) -> None:
+    is_told(bad, py, folder)
+
+
+def test_an_error_in_what_a_scenario_imports_starts_at_the_line_that_broke(py: Said, folder: Path) -> None:
+    stack = py.results["imports_what_breaks.py"]["error"]["stack"]
+    user = [(Path(frame["file"]).name, frame["line"]) for frame in stack if frame["of"] == "user"]
+    assert user == [("throws_when_imported.py", 1), ("imports_what_breaks.py", 2)]
+    assert stack[0]["of"] == "user"
+
+
+@pytest.mark.parametrize("good", JS_GOOD)
+def test_good_javascript_scenarios_between_bad_ones_pass(good: str, js: Said) -> None:
+    result = js.results[good]
+    assert (result["verdict"], result["error"], result["cycles"]) == ("pass", None, 1), result["reason"]
+    assert result["recipe"] == "dispose"
+
+
+@pytest.mark.parametrize("good", PY_GOOD)
+def test_good_python_scenarios_between_bad_ones_pass(good: str, py: Said) -> None:
+    result = py.results[good]
+    assert (result["verdict"], result["error"], result["cycles"]) == ("pass", None, 1), result["reason"]
+    assert result["recipe"] == "del-clear-collect"
+
+
+@pytest.mark.parametrize("target", [JS, PY])
+def test_a_command_with_bad_scenarios_exits_with_1_and_writes_every_result(target: str, js: Said, py: Said) -> None:
+    said, good, bad = (js, JS_GOOD, JS_BAD) if target == JS else (py, PY_GOOD, PY_BAD)
+    assert said.status == 1
+    assert said.document["schema"] == "tensorledger/results/1"
+    assert {"tensorledger", "node", "python", "platform"} <= set(said.document["environment"])
+    written = [result["scenario"] for result in said.document["results"]]
+    assert written == spread(good, bad) + (["forgets.py", "mended.py"] if target == PY else [])
+    for result in said.document["results"]:
+        assert set(result) >= RESULT
+        assert (result["target"], result["language"]) == (target, "js" if target == JS else "py")
+        assert (result["error"] is not None) == (result["verdict"] == "error")
+        assert result["seconds"] < LIMIT + 25
+
+
+def test_a_scenario_that_hung_leaves_no_process(js: Said, py: Said, folder: Path) -> None:
+    for file in ("loops.mjs", "loops.py"):
+        pid = int((folder / f"{file}.pid").read_text())
+        assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_scenario_that_hung_takes_no_longer_than_the_limit(js: Said, py: Said) -> None:
+    for said, file in ((js, "loops.mjs"), (js, "waits.mjs"), (py, "loops.py"), (py, "waits.py")):
+        assert LIMIT <= said.results[file]["seconds"] < LIMIT + 5

@@ -1,0 +1,292 @@
+"""Changing any one number in any expectation, deviation or model description is noticed, in a message that names it.
+
+All cells of the default targets run once; what they measured is judged again by copies of the definitions, each with
+one number changed, in the way of ``pytest harness``. test_pytest_harness.py shows that the real way says the same.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from outcomes import CHECKOUT, as_expected, copy_of_the_checkout, definitions_at, pytest_harness
+
+from tensorledger.cells.cell import Cell, Settings, cells, prepare, run_cell
+from tensorledger.expectations.description import QUANTITIES
+from tensorledger.expectations.deviation import deviations_for
+from tensorledger.expectations.expectation import Expectation, expectation_for
+from tensorledger.protocol.messages import Outcome, RunScenario
+from tensorledger.scenarios.catalogue import all_scenarios
+from tensorledger.targets.catalogue import resolve
+from tensorledger.targets.target import LANGUAGES, Target
+from tensorledger.workers.pool import Workers
+from tensorledger.workers.worker import Watch
+
+HARNESS = CHECKOUT / "harness"
+FOLDERS = ("expectations", "deviations", "models")
+NUMBER = re.compile(r"(?<![\w.#-])\d+(?![\w.])")
+CYCLES = 2
+
+
+# --- the numbers there are
+
+
+@dataclass(frozen=True)
+class Change:
+    """One number of one file, and what is written in its place."""
+
+    file: str
+    """Relative to harness/."""
+    keys: tuple[str, ...]
+    """Where it is in the file."""
+    old: str
+    new: str
+    text: str
+    """The whole file, changed."""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{'.'.join(self.keys)}: {self.old} to {self.new}"
+
+    @property
+    def named(self) -> list[str]:
+        """What a line of the failure has to hold, so that a person finds the number."""
+        if self.file.startswith("models/"):
+            part = ".".join(key for key in self.keys if key not in LANGUAGES and key not in QUANTITIES)
+            if self.new in NEW_PARTS:
+                return [f"harness/{self.file}", f"{part} 1"]
+            return [f"harness/{self.file}", f"{part} {self.new}" if self.keys[-1] in QUANTITIES else f"{part} = "]
+        *_, place, quantity = self.keys
+        return [f"harness/{self.file}", place, quantity]
+
+
+NEW_PARTS = ("{ tensors = 1, bytes = 0 }", "{ tensors = 0, bytes = 1 }")
+"""What is written in the place of a part that there is none of."""
+
+
+def changes(path: Path) -> Iterator[Change]:
+    """Yield each change of one number: to the next, to 0, and of a part that there is none of, to one that there is."""
+    text = path.read_text(encoding="utf-8")
+    file = path.relative_to(HARNESS).as_posix()
+    before = dict(leaves(tomllib.loads(text)))
+    for match in NUMBER.finditer(text):
+        old = match[0]
+        for new in (str(int(old) + 1), *(("0",) if int(old) else NEW_PARTS)):
+            changed = f"{text[: match.start()]}{new}{text[match.end() :]}"
+            try:
+                after = dict(leaves(tomllib.loads(changed)))
+            except tomllib.TOMLDecodeError:
+                continue
+            replaced = [keys for keys, value in before.items() if after.get(keys) != value]
+            if len(replaced) == 1 and is_amount(file, replaced[0]):
+                keys = replaced[0]
+                if new not in NEW_PARTS or keys[-1] not in QUANTITIES:
+                    yield Change(file, keys, old, new, changed)
+
+
+def is_amount(file: str, keys: tuple[str, ...]) -> bool:
+    """Say whether a place holds an amount, rather than a reason, a version or a pattern."""
+    return keys[-1] in QUANTITIES or file.startswith("models/")
+
+
+def leaves(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(inner, (*keys, str(key)))
+    else:
+        yield keys, value
+
+
+FILES = sorted(path for folder in FOLDERS for path in (HARNESS / folder).glob("*.toml"))
+CHANGES = [change for path in FILES for change in changes(path)]
+DEVIATIONS = [
+    (path.stem, number, found["id"])
+    for path in FILES
+    if path.parent.name == "deviations"
+    for number, found in enumerate(tomllib.loads(path.read_text(encoding="utf-8"))["deviation"])
+]
+
+
+def test_no_number_is_overlooked() -> None:
+    changed = {(change.file, change.keys) for change in CHANGES}
+    for path in FILES:
+        file = path.relative_to(HARNESS).as_posix()
+        for keys, value in leaves(tomllib.loads(path.read_text(encoding="utf-8"))):
+            if is_amount(file, keys) and re.search(r"(?<![\w.])\d", str(value)):
+                assert (file, keys) in changed
+    assert len(CHANGES) > 200
+
+
+# --- judging again
+
+
+class Replay(Workers):
+    """Hands out what workers measured before."""
+
+    def __init__(self, outcomes: dict[tuple[str, Target], Outcome]) -> None:
+        super().__init__()
+        self.outcomes = outcomes
+
+    def run(self, target: Target, scenario: RunScenario, watch: Watch, limit: float) -> Outcome:
+        return self.outcomes[scenario.scenario, target]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """All cells of the default targets, and what they measured."""
+
+    cells: list[Cell]
+    outcomes: dict[tuple[str, Target], Outcome]
+    conftest: ModuleType
+
+    def judge(self, cell: Cell) -> tuple[str, list[str]]:
+        """Return the verdict of ``pytest harness``, and the lines it prints of one that is not as expected."""
+        ran = run_cell(cell, Replay(self.outcomes), Settings(cycles=CYCLES))
+        verdict, problems = self.conftest._verdict(ran)
+        return verdict, [f"{verdict}: {(problems or (ran.result.reason,))[0]}", *problems[1:], *ran.result.problems]
+
+    def failures(self, scenario: str = "") -> Iterator[tuple[Cell, list[str]]]:
+        """Yield the cells that are not as expected, those of a scenario first."""
+        for cell in sorted(self.cells, key=lambda cell: cell.scenario.name != scenario):
+            verdict, lines = self.judge(cell)
+            if verdict in ("fail", "error"):
+                yield cell, lines
+
+    def with_outcome(self, cell: Cell, outcome: Outcome) -> Suite:
+        return Suite([cell], {(str(cell.scenario.file(cell.target)), cell.target): outcome}, self.conftest)
+
+    def cell(self, scenario: str, target: Target) -> Cell:
+        return next(cell for cell in self.cells if (cell.scenario.name, cell.target) == (scenario, target))
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    """Run every cell once, and check that all are as expected before anything is changed."""
+    # As `pytest harness`, only scenarios with a file of their own.
+    named = [found for name, found in all_scenarios().items() if (HARNESS / "expectations" / f"{name}.toml").is_file()]
+    targets = resolve([])
+    suite = Suite(cells(named, targets), {}, _harness_conftest())
+
+    def run(language: str) -> None:
+        here = [cell for cell in suite.cells if cell.target.language == language]
+        with Workers() as workers:
+            prepare([cell.target for cell in here], workers)
+            for cell in here:
+                ran = run_cell(cell, workers, Settings(cycles=CYCLES))
+                assert ran.outcome is not None, f"{cell}: {ran.result.reason}"
+                suite.outcomes[str(cell.scenario.file(cell.target)), cell.target] = ran.outcome
+
+    with ThreadPoolExecutor() as threads:
+        assert list(threads.map(run, ("js", "py"))) == [None, None]
+    assert list(suite.failures()) == []
+    return suite
+
+
+def _harness_conftest() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("harness_conftest", HARNESS / "conftest.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Iterator[Path]:
+    """A copy of the definitions, which is what is judged by."""
+    for folder in FOLDERS:
+        shutil.copytree(HARNESS / folder, tmp_path / "harness" / folder)
+    with definitions_at(tmp_path):
+        yield tmp_path / "harness"
+
+
+def test_a_copy_of_the_definitions_judges_as_they_do(suite: Suite, copy: Path) -> None:
+    assert list(suite.failures()) == []
+    assert {suite.judge(cell)[0] for cell in suite.cells} == {"pass", "deviates", "caught"}
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_a_number_that_is_changed_is_noticed_and_named(suite: Suite, copy: Path, change: Change) -> None:
+    (copy / change.file).write_text(change.text, encoding="utf-8")
+    told = []
+    for _, lines in suite.failures(Path(change.file).stem):
+        told += lines
+        if any(all(part in line for part in change.named) for line in lines):
+            return
+    if told:
+        pytest.fail(f"{change} is noticed, but no line names {change.named}:\n" + "\n".join(told[:10]))
+    pytest.fail(f"nothing notices {change}")
+
+
+@pytest.mark.parametrize(
+    ("file", "place", "chosen", "target"),
+    [
+        ("expectations/create-dispose.toml", "growth.bytes", "create-dispose", "tfjs"),
+        ("models/classifier.toml", "weights.tensors", "create-dispose", "tfjs"),
+        ("models/classifier.toml", "tfjs.optimizer.slots.bytes", "train-dispose", "tfjs"),
+        ("deviations/train-dispose.toml", "deviation.0.checkpoints.released.buffers", "train-dispose", "keras"),
+    ],
+)
+def test_pytest_harness_says_the_same(
+    suite: Suite, copy: Path, tmp_path_factory: pytest.TempPathFactory, file: str, place: str, chosen: str, target: str
+) -> None:
+    change = next(found for found in CHANGES if found.file == file and ".".join(found.keys) == place)
+    (copy / file).write_text(change.text, encoding="utf-8")
+    verdict, lines = suite.judge(suite.cell(chosen, resolve([target])[0]))
+    assert verdict == "fail"
+    checkout = copy_of_the_checkout(tmp_path_factory.mktemp("checkout"))
+    (checkout / "harness" / file).write_text(change.text, encoding="utf-8")
+    run = pytest_harness(checkout, "--target", target, "-k", chosen, "--cycles", str(CYCLES))
+    assert run.returncode == 1, run.stdout + run.stderr
+    assert [line for line in lines if line not in run.stdout] == []
+
+
+# --- deviations
+
+
+@pytest.mark.parametrize(("scenario", "number", "name"), DEVIATIONS)
+def test_a_deviation_that_is_removed_is_missed(suite: Suite, copy: Path, scenario: str, number: int, name: str) -> None:
+    path = copy / "deviations" / f"{scenario}.toml"
+    concerned = {cell.target for cell, found in _deviating(suite, scenario) if found == name}
+    head, *blocks = path.read_text(encoding="utf-8").split("[[deviation]]\n")
+    del blocks[number]
+    path.write_text("[[deviation]]\n".join([head, *blocks]) if blocks else "deviation = []\n", encoding="utf-8")
+    assert concerned and {cell.target for cell, _ in suite.failures(scenario)} == concerned
+
+
+@pytest.mark.parametrize(("scenario", "number", "name"), DEVIATIONS)
+def test_a_deviation_of_a_target_that_does_what_is_expected_fails(
+    suite: Suite, copy: Path, scenario: str, number: int, name: str
+) -> None:
+    concerned = [cell for cell, found in _deviating(suite, scenario) if found == name]
+    assert concerned
+    for cell in concerned:
+        healed = suite.with_outcome(cell, as_expected(_expectation(cell), cell.target, CYCLES))
+        verdict, lines = healed.judge(cell)
+        assert verdict == "fail"
+        assert lines[0] == (
+            f"fail: harness/deviations/{scenario}.toml: {cell.target} no longer deviates as {name} says: "
+            "it does what is expected"
+        )
+
+
+def _expectation(cell: Cell) -> Expectation:
+    file = cell.scenario.file(cell.target)
+    assert file is not None
+    return expectation_for(cell.scenario.name, file)
+
+
+def _deviating(suite: Suite, scenario: str) -> Iterator[tuple[Cell, str]]:
+    """Yield a scenario's cells that a deviation concerns, each with its id."""
+    for cell in suite.cells:
+        if cell.scenario.name == scenario:
+            deviation = deviations_for(scenario, _expectation(cell)).of(cell.target)
+            if deviation is not None:
+                yield cell, deviation.id
