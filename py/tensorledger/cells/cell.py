@@ -11,6 +11,7 @@ from typing import Any
 from tensorledger.environment.cache import CacheUnusable
 from tensorledger.environment.node import NodeMissing
 from tensorledger.environment.packages import PackagesMissing
+from tensorledger.environment.releases import ReleaseMissing
 from tensorledger.expectations.deviation import Deviation, deviations_for
 from tensorledger.expectations.expectation import Expectation, expectation_for
 from tensorledger.expectations.toml import BadDefinition
@@ -45,7 +46,7 @@ class Settings:
     limit: float = LIMIT
     params: dict[str, Any] = field(default_factory=dict)
     reached: Callable[[int, str], None] = _tell_nobody
-    saved_model: Callable[[str, str], SavedModel] = saved_model
+    saved_model: Callable[[str, str, str | None], SavedModel] = saved_model
 
 
 @dataclass(frozen=True)
@@ -106,11 +107,11 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
         watch = Watch(reached=settings.reached, saved_model=settings.saved_model)
         outcome = workers.run(cell.target, request, watch, settings.limit)
         judgement = judge(outcome, expectation, deviations, cell.target)
-    except BadDefinition as error:
+    except (BadDefinition, ReleaseMissing, PackagesMissing, CacheUnusable) as error:
         return broken("error", error)
     except WorkerFailed as error:
         return broken("error", error, error.checkpoint)
-    except (NodeMissing, PackagesMissing, CacheUnusable) as error:
+    except NodeMissing as error:
         return broken("skip", error)
     seconds = time.monotonic() - started
     result = judged(cell.scenario.name, cell.target, seconds, outcome, judgement)

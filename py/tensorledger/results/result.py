@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from tensorledger.environment.folders import write_whole
 from tensorledger.protocol.messages import Agreement, Frame, LiveTensor
 from tensorledger.verdicts.verdict import Verdict
 from tensorledger.version import __version__
@@ -105,15 +104,4 @@ def document(results: Sequence[Result], versions: dict[str, dict[str, str]]) -> 
 
 def write(path: Path, content: dict[str, Any]) -> None:
     """Write a JSON file so that it is whole or absent. Raises OSError."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", text=True)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(content, file, indent=1)
-            file.write("\n")
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_whole(path, json.dumps(content, indent=1) + "\n")

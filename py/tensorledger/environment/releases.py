@@ -1,0 +1,158 @@
+"""Releases of TensorFlow.js: which were published, and where one is on this machine.
+
+The default ones are npm aliases in the lock file (``packages.py``). Any other is fetched into the user's cache the
+first time that it is used, or ahead by ``tensorledger install``: into a folder of its own that appears complete or not
+at all, by one process while the others wait.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from filelock import FileLock
+from packaging.version import InvalidVersion, Version
+
+from tensorledger.environment.cache import cache_folder
+from tensorledger.environment.folders import whole_folder, write_whole
+from tensorledger.environment.node import npm
+from tensorledger.environment.packages import modules
+from tensorledger.environment.tree import tree
+
+LIBRARY = "@tensorflow/tfjs"
+BACKENDS = {"wasm": "@tensorflow/tfjs-backend-wasm"}
+"""The packages that backends come in which are not in TensorFlow.js itself."""
+
+LISTING = "releases.json"
+"""The releases that were published when this version of tensorledger was: what is known without asking npm."""
+
+FRESH = 24 * 3600
+"""Seconds that npm's answer about published releases is taken for."""
+SECONDS = 600
+"""Time limit of one npm install; the largest, 4.22.0 with wasm, takes about 15 s."""
+ASKING = 60
+"""Time limit of asking npm which releases there are."""
+
+
+class ReleaseMissing(Exception):
+    """A release could not be fetched; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Packages:
+    """Where a release is: its folder, and that of the package its backend comes in."""
+
+    library: Path
+    backend: Path | None
+
+
+def packages(version: str, backend: str) -> Packages:
+    """Return where a release is, after fetching it if need be.
+
+    Raises ReleaseMissing, NodeMissing, PackagesMissing or CacheUnusable.
+    """
+    aliases = _aliases(version, backend)
+    pinned = pins()
+    if all(alias in pinned for alias in aliases):
+        folders = [modules() / alias for alias in aliases]
+    else:
+        home = fetched(version, backend)
+        folders = [home / "node_modules" / name for name in _names(backend)]
+    return Packages(folders[0], folders[1] if len(folders) > 1 else None)
+
+
+def is_here(version: str, backend: str) -> bool:
+    """Say whether ``packages`` would return without fetching anything (the lock file's ones aside)."""
+    return all(alias in pins() for alias in _aliases(version, backend)) or _home(version, backend).is_dir()
+
+
+@cache
+def pins() -> frozenset[str]:
+    """Return the npm aliases of releases in the lock file, such as ``tfjs-4.22.0``."""
+    package = json.loads((tree() / "package.json").read_text(encoding="utf-8"))
+    return frozenset(name for name in package["dependencies"] if name.startswith("tfjs-"))
+
+
+def fetched(version: str, backend: str) -> Path:
+    """Return the folder in the cache that a release is in, after fetching it if need be."""
+    home = _home(version, backend)
+    if home.is_dir():
+        return home
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{home}.lock"):
+        if not home.is_dir():
+            for unfinished in home.parent.glob(f".{home.name}.*"):
+                shutil.rmtree(unfinished, ignore_errors=True)  # of a fetch that was killed
+            with whole_folder(home) as folder:
+                _install(folder, [f"{name}@{version}" for name in _names(backend)])
+    return home
+
+
+def published(package: str = LIBRARY) -> list[str]:
+    """Return the stable releases of a package, oldest first: as npm says, or as known where npm cannot be asked."""
+    known = json.loads((tree() / "js" / LISTING).read_text(encoding="utf-8"))[package]
+    return sorted({*known, *_asked(package)}, key=Version)
+
+
+def _asked(package: str) -> list[str]:
+    """Return what npm says, at most a day old; nothing where it cannot be asked."""
+    kept = cache_folder() / "published" / f"{package.replace('/', '+')}.json"
+    if kept.is_file() and time.time() - kept.stat().st_mtime < FRESH:
+        return [str(version) for version in json.loads(kept.read_text(encoding="utf-8"))]
+    command = [*npm(), "view", package, "versions", "--json"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=ASKING, check=True)
+        versions = [version for version in json.loads(done.stdout) if _stable(version)]
+    except (OSError, subprocess.SubprocessError, ValueError, TypeError):
+        return []
+    kept.parent.mkdir(exist_ok=True)
+    write_whole(kept, json.dumps(versions))
+    return versions
+
+
+def _stable(version: str) -> bool:
+    try:
+        return not Version(version).is_prerelease
+    except InvalidVersion:
+        return False
+
+
+def nearest(version: str, versions: Sequence[str]) -> list[str]:
+    """Return the releases just below and just above one that does not exist."""
+    wanted = Version(version)
+    below = [other for other in versions if Version(other) < wanted][-1:]
+    return below + [other for other in versions if Version(other) > wanted][:1]
+
+
+def _names(backend: str) -> list[str]:
+    return [LIBRARY, *([BACKENDS[backend]] if backend in BACKENDS else [])]
+
+
+def _aliases(version: str, backend: str) -> list[str]:
+    return [f"{name.removeprefix('@tensorflow/')}-{version}" for name in _names(backend)]
+
+
+def _home(version: str, backend: str) -> Path:
+    return cache_folder() / "releases" / "+".join([version, *([backend] if backend in BACKENDS else [])])
+
+
+def _install(folder: Path, what: list[str]) -> None:
+    """Install packages into a new folder, without running any package's scripts. Raises ReleaseMissing."""
+    (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
+    command = [*npm(), "install", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-package-lock", *what]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise ReleaseMissing(f"npm did not fetch {' and '.join(what)} within {SECONDS} s; is the registry reached?") from error
+    if done.returncode != 0:
+        said = "\n".join((done.stderr or done.stdout).strip().splitlines()[:12])
+        raise ReleaseMissing(
+            f"npm could not fetch {' and '.join(what)} (status {done.returncode}):\n{said}\n"
+            "Once npm works: tensorledger install TARGET"
+        )
