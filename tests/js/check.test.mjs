@@ -28,7 +28,7 @@ for (const [what, params] of /** @type {[string, any][]} */ ([
 test('what stands deep inside a message is checked too', () => {
   const reading = {tensors: 1, bytes: 4, buffers: null, buffer_bytes: 4, backend: {}, heap: {used: 1}, process: {}};
   const cycle = {baseline: reading, checkpoints: [{name: 'end', reading}], thrown: null, leaks: []};
-  const outcome = {recipe: 'dispose', cycles: [cycle], agreements: [], not_applicable: null, error: null};
+  const outcome = {recipe: 'dispose', cycles: [cycle], agreements: [], not_applicable: null, running: [], error: null};
   assert.equal(check('run', 'result', outcome), outcome);
   const wrong = {...cycle, checkpoints: [{name: 'end', reading: {...reading, tensors: 'one'}}]};
   assert.throws(() => check('run', 'result', {...outcome, cycles: [wrong]}), /tensors/);

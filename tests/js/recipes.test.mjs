@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import {RECIPES, recipeFor, whyNot} from '../../js/lifecycle/recipes.mjs';
+import {RECIPES, defaultRecipe, whyNot} from '../../js/lifecycle/recipes.mjs';
 import {classifier} from '../../js/models/classifier.mjs';
 import {makeData} from '../../js/models/data.mjs';
 import {ledger, tf} from './tfjs.mjs';
@@ -39,28 +39,31 @@ test('"tidy" takes what was made in it and leaves the weights', () => {
 });
 
 test('the default is dispose, or walk-values where a release has no dispose', () => {
-  assert.equal(recipeFor('', tf).chosen, 'dispose');
-  assert.equal(recipeFor('', tf).recipe, RECIPES.dispose);
-  for (const old of [{}, {LayersModel: class {}}]) assert.equal(recipeFor('', old).chosen, 'walk-values');
+  assert.equal(defaultRecipe(tf), 'dispose');
+  for (const old of [{}, {LayersModel: class {}}]) assert.equal(defaultRecipe(old), 'walk-values');
 });
 
-test('a recipe is found by its name; others are refused with the names there are', () => {
-  assert.deepEqual(recipeFor('tidy', tf), {chosen: 'tidy', recipe: RECIPES.tidy});
-  for (const name of ['nothing', 'toString', '__proto__']) {
-    assert.throws(() => recipeFor(name, tf), {name: 'RangeError', message: /dispose, walk-values, drop-reference, tidy/});
+test('a recipe that is not there is told, with those that are', () => {
+  for (const name of ['nothing', 'toString', '__proto__', '']) {
+    assert.equal(whyNot(name, () => {}), 'there is none of this name in JavaScript, only dispose, walk-values, drop-reference, tidy');
   }
 });
 
 test('a recipe that wraps says why it does not apply to a scenario', () => {
   const plain = () => {}, asynchronous = async () => {};
   const generator = function* () {}, asynchronousGenerator = async function* () {};
-  for (const scenario of [plain, asynchronous, generator, asynchronousGenerator]) assert.equal(whyNot({}, scenario), null);
-  const around = () => {};
-  assert.equal(whyNot({around}, plain), null);
-  assert.equal(whyNot({around}, asynchronous), null);
-  assert.equal(whyNot({around}, generator), 'it wraps a whole function, and this scenario is a generator');
-  assert.equal(whyNot({around}, asynchronousGenerator), 'it wraps a whole function, and this scenario is a generator');
-  assert.equal(whyNot(RECIPES.tidy, plain), null);
-  assert.equal(whyNot(RECIPES.tidy, asynchronous), 'it wraps a whole synchronous function, and this scenario is asynchronous');
-  assert.equal(whyNot(RECIPES.tidy, generator), 'it wraps a whole synchronous function, and this scenario is a generator');
+  for (const scenario of [plain, asynchronous, generator, asynchronousGenerator]) assert.equal(whyNot('dispose', scenario), null);
+  assert.equal(whyNot('tidy', plain), null);
+  assert.equal(whyNot('tidy', asynchronous), 'it wraps a whole synchronous function, and this scenario is asynchronous');
+  assert.equal(whyNot('tidy', generator), 'it wraps a whole synchronous function, and this scenario is a generator');
+
+  RECIPES['of any function'] = {around: () => {}};
+  try {
+    assert.equal(whyNot('of any function', plain), null);
+    assert.equal(whyNot('of any function', asynchronous), null);
+    assert.equal(whyNot('of any function', generator), 'it wraps a whole function, and this scenario is a generator');
+    assert.equal(whyNot('of any function', asynchronousGenerator), 'it wraps a whole function, and this scenario is a generator');
+  } finally {
+    delete RECIPES['of any function'];
+  }
 });

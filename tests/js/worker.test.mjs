@@ -113,6 +113,12 @@ test('the user\'s line is found under a deep stack of the library\'s', () => wit
   assert.ok(caller, 'the line that called predict');
 }));
 
+test('what a scenario leaves running is told, by its kind', () => withWorker(async (_, run) => {
+  assert.deepEqual((await run('export default () => {}')).result.running, []);
+  assert.deepEqual((await run('export default () => { setInterval(() => {}, 1000); }')).result.running, ['Timeout', 'Timeout']);
+  assert.deepEqual((await run('export default () => {}')).result.running, [], 'what ran before is not this one\'s');
+}));
+
 test('what keeps a scenario from running is told as its error', () => withWorker(async (_, run) => {
   const unparsed = (await run('export default () => {\n  const;\n};')).result;
   assert.deepEqual([unparsed.error.type, unparsed.error.stack[0].line, unparsed.cycles], ['SyntaxError', 2, []]);
@@ -156,7 +162,7 @@ test('requests that are not as agreed are refused, and the worker goes on', () =
   assert.equal(error.code, -32602);
   assert.match(error.message, /params of "run"/);
   const unknown = await run('export default () => {}', {recipe: 'magic'});
-  assert.match(unknown.error.message, /no recipe "magic"/);
+  assert.match(unknown.result.not_applicable, /none of this name/);
   const protocol = await worker.ask('hello', {...HELLO, protocol: 99});
   assert.match(protocol.error.message, /protocol 1, the harness 99/);
   assert.equal((await run('export default () => {}')).result.error, null);
