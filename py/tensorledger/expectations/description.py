@@ -50,6 +50,8 @@ class Description:
 
     def within(self, runtime: str, name: str) -> dict[str, Part]:
         """Return the part of this name, or those within it. Raises BadDefinition where there is none."""
+        if runtime not in self.parts:
+            raise BadDefinition(f"{shown(self.path)}: there is no {self.model} for {runtime}")
         found = {part: value for part, value in self.parts[runtime].items() if f"{part}.".startswith(f"{name}.")}
         if not found:
             there = ", ".join(self.parts[runtime])
@@ -69,12 +71,17 @@ def describe(model: str) -> Description:
 
 
 def parse(model: str, path: Path, table: dict[str, Any]) -> Description:
-    """Make a description of a file's content: parts that all runtimes share, then a table for each runtime."""
-    for runtime in LANGUAGES:
-        if not isinstance(table.get(runtime), dict):
-            raise BadDefinition(f"{shown(path)}: no table [{runtime}]")
+    """Make a description of a file's content: parts that all runtimes share, then a table for each that has the model."""
     shared = _parts(path, "", {name: value for name, value in table.items() if name not in LANGUAGES})
-    return Description(model, path, {runtime: {**shared, **_parts(path, "", table[runtime])} for runtime in LANGUAGES})
+    parts: dict[str, dict[str, Part]] = {}
+    for runtime in LANGUAGES:
+        if runtime in table:
+            if not isinstance(table[runtime], dict):
+                raise BadDefinition(f"{shown(path)}: {runtime} is not a table: write [{runtime}]")
+            parts[runtime] = {**shared, **_parts(path, "", table[runtime])}
+    if not parts:
+        raise BadDefinition(f"{shown(path)}: no table of a runtime: write {', '.join(f'[{name}]' for name in LANGUAGES)}")
+    return Description(model, path, parts)
 
 
 def _parts(path: Path, prefix: str, table: dict[str, Any]) -> dict[str, Part]:
