@@ -90,8 +90,8 @@ def load(path: Path, expectation: Expectation) -> Deviations:
         if not deviation.why.strip():
             raise BadDefinition(f"{shown(path)}: {deviation.id} does not say why")
         try:
-            runtimes = {Pattern.parse(text).name for text in deviation.targets}
-            check(deviation.instead_of(expectation), runtimes)
+            names = {Pattern.parse(text).name for text in deviation.targets}
+            check(deviation.instead_of(expectation), names)
         except (BadTarget, BadDefinition) as error:
             raise BadDefinition(f"{shown(path)}: {deviation.id}: {error}") from error
     return deviations

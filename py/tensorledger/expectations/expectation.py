@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,8 +98,12 @@ def load(path: Path) -> Expectation:
     return expectation
 
 
-def check(expectation: Expectation, runtimes: Iterable[str] = LANGUAGES) -> None:
-    """Work every number out once, so that a mistake is found before anything is run. Raises BadDefinition."""
+def check(expectation: Expectation, names: Collection[str] = LANGUAGES) -> None:
+    """Work every number out once, so that a mistake is found before anything is run. Raises BadDefinition.
+
+    ``names`` are those of the targets that it is for; the runtimes that the model is described for count.
+    """
+    runtimes = [runtime for runtime in expectation.description.parts if runtime.partition("@")[0] in names]
     caught = expectation.caught
     groups = {
         **{f"checkpoints.{name}": counts for name, counts in expectation.checkpoints.items()},

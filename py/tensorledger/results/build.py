@@ -86,7 +86,7 @@ def _expected(name: str, judgement: Judgement, target: Target) -> dict[str, int]
     if counts is None:
         return {}
     return {
-        quantity: amount(written, quantity, expectation.description, target.name).value
+        quantity: amount(written, quantity, expectation.description, str(target)).value
         for quantity, written in counts.stated()
     }
 

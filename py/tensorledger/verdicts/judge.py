@@ -88,7 +88,7 @@ def hold(outcome: Outcome, expectation: Expectation, target: Target) -> Findings
 
     def compare(place: str, counts: Counts, measured: Reading, times: int = 1) -> None:
         for quantity, written in counts.stated():
-            expected = amount(written, quantity, expectation.description, target.name)
+            expected = amount(written, quantity, expectation.description, str(target))
             value = getattr(measured, quantity)
             if value is None:
                 unread[f"{place} {quantity}"] = None
