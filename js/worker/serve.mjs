@@ -22,7 +22,7 @@ const FRAMES = 100;
  * @param {number} parts.protocol  the version that this side speaks
  */
 export async function serve({channel, host, loadLibrary, check, protocol}) {
-  /** @type {{tf: any, ledger: Ledger, target: object, data: any} | undefined} */
+  /** @type {{tf: any, ledger: Ledger, target: {name: string, version: string, backend: string}, data: any} | undefined} */
   let stage;
   let asked = 0;
   Error.stackTraceLimit = FRAMES;
@@ -79,8 +79,10 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       const reached = (/** @type {number} */ cycle, /** @type {string} */ checkpoint) => channel.send(
         {jsonrpc: '2.0', method: 'reached', params: check('reached', 'params', {cycle, name: checkpoint})});
       const running = host.running();
-      const done = await cycles({tf, ledger, host, reached}, {scenario, context, recipe}, count, throws);
-      return {...outcome, cycles: done, agreements: [...agreements.values()], running: since(running, host.running())};
+      const done = await cycles({tf, ledger, host, reached}, {scenario, context, held, recipe}, count, throws);
+      const left = since(running, host.running());
+      if (tf.getBackend() !== target.backend) left.push(`the backend ${tf.getBackend()}, chosen instead of ${target.backend}`);
+      return {...outcome, cycles: done, agreements: [...agreements.values()], running: left};
     },
   };
 

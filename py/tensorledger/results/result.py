@@ -88,6 +88,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Every expectation that was not met, with what was measured instead."""
     parity: list[Agreement]
     """Predictions of loaded models beside those of the Keras that made them."""
+    caught: bool | None = None
+    """Of a scenario that leaks on purpose: whether it failed with exactly what it is to leave; null of all others."""
+    log: str = ""
+    """The end of what the scenario printed."""
 
 
 def document(results: Sequence[Result], versions: dict[str, dict[str, str]]) -> dict[str, Any]:
@@ -104,7 +108,13 @@ def document(results: Sequence[Result], versions: dict[str, dict[str, str]]) -> 
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
-    """Write a JSON file so that it is whole or absent. Raises OSError."""
+    """Write a JSON file so that it is whole or as it was; what is not a plain file is written to. Raises OSError."""
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8") as stream:
+            json.dump(content, stream, indent=1)
+            stream.write("\n")
+        return
+    path = path.resolve()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", text=True)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

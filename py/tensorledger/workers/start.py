@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 
+from tensorledger.environment.cache import cache_folder
 from tensorledger.environment.node import node
 from tensorledger.environment.packages import modules
 from tensorledger.environment.tree import tree
@@ -18,6 +20,9 @@ from tensorledger.workers.worker import Worker
 
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1"}
 """The environment of Python workers: a log without TensorFlow's greetings, and the CPU."""
+
+LEGACY = "TF_USE_LEGACY_KERAS"
+"""Decides which Keras ``tf.keras`` is; the target decides it, not the user's shell."""
 
 
 class Starter:
@@ -37,7 +42,7 @@ class Starter:
             # The package is named by its alias, so that two releases lie side by side.
             package = modules() / f"{ALIAS}{target.version}"
             command = [str(node()), "--expose-gc", str(tree() / "js" / "worker" / "node.mjs"), str(modules())]
-            return Worker(Started(command, {}), _hello(target, str(package)))
+            return Worker(Started(command, os.environ), _hello(target, str(package)))
         self.prepare(target)
         stem = self._stems[target.name]
         try:
@@ -60,8 +65,10 @@ class Starter:
 
 
 def _stem(name: str) -> Started:
-    environment = {**QUIET, **({"TF_USE_LEGACY_KERAS": "1"} if name == "tf-keras" else {})}
-    return Started([sys.executable, "-m", "tensorledger.runtime.stem", name], environment)
+    environment = {**os.environ, **QUIET, LEGACY: "1" if name == "tf-keras" else "0"}
+    environment.setdefault("KERAS_HOME", str(cache_folder() / "keras"))
+    # -P: the folder that the user is in may have a numpy.py.
+    return Started([sys.executable, "-P", "-m", "tensorledger.runtime.stem", name], environment)
 
 
 def _hello(target: Target, package: str | None) -> Hello:
