@@ -13,6 +13,7 @@ setup: $(READY)
 $(READY): requirements.lock pyproject.toml package.json package-lock.json
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 12) else \
 	    f"Python {v[0]}.{v[1]} will not do: TensorFlow and tensorflowjs go together on 3.11 and 3.12; make PYTHON=python3.12 …")'
+	@echo "setting up $(VENV): a few minutes, about 1 GB to download; some steps say nothing for a minute"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation -e .

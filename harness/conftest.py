@@ -16,14 +16,14 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from tensorledger.cells.cell import LIMIT, Cell, Ran, Settings, prepare, run_cell
+from tensorledger.protocol.messages import RECIPES
 from tensorledger.results.result import Result, document, write
-from tensorledger.scenarios.catalogue import all_scenarios
+from tensorledger.scenarios.catalogue import Scenario, all_scenarios
 from tensorledger.targets.catalogue import resolve
 from tensorledger.targets.target import BadTarget, Target
 from tensorledger.terminal.cell import details
 from tensorledger.terminal.grid import grid
 from tensorledger.terminal.marks import CAUGHT
-from tensorledger.verdicts.judge import caught
 from tensorledger.workers.pool import Workers
 
 CYCLES = 3
@@ -45,16 +45,40 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.cycles < 1:
         raise pytest.UsageError("--cycles takes a number of at least 1")
+    names = [name for recipes in RECIPES.values() for name in recipes]
+    if config.option.recipe not in ("", *names):
+        raise pytest.UsageError(f"no recipe {config.option.recipe!r}; there are: {', '.join(names)}")
+    results = config.option.results
+    if results is not None and not results.absolute().parent.is_dir():
+        raise pytest.UsageError(f"--results {results}: the folder does not exist")
     try:
         _targets(config)
     except BadTarget as error:
         raise pytest.UsageError(str(error)) from error
 
 
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    return ExpectationFolder.from_parent(parent, path=path) if path.name == "expectations" else None
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    if file_path.suffix == ".toml" and file_path.parent.name == "expectations":
-        return ExpectationFile.from_parent(parent, path=file_path)
-    return None
+    if file_path.suffix != ".toml":
+        return None
+    kinds: dict[str, Any] = {"expectations": ExpectationFile, "deviations": DeviationFile}
+    kind = kinds.get(file_path.parent.name)
+    collector: pytest.Collector | None = kind.from_parent(parent, path=file_path) if kind else None
+    return collector
+
+
+class ExpectationFolder(pytest.Directory):
+    """All scenarios: those with a file here, and then those that have none, which are held to the default."""
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        for file in sorted(self.path.glob("*.toml")):
+            yield from self.ihook.pytest_collect_file(file_path=file, parent=self)
+        for scenario in all_scenarios().values():
+            if not (self.path / f"{scenario.name}.toml").is_file():
+                yield from _cells_of(self, scenario)
 
 
 class ExpectationFile(pytest.File):
@@ -62,16 +86,25 @@ class ExpectationFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         scenario = all_scenarios().get(self.path.stem)
-        if scenario is None:
+        yield from _cells_of(self, scenario) if scenario else [Orphan.from_parent(self, name=self.path.stem)]
+
+
+class DeviationFile(pytest.File):
+    """Nothing to run, if it is a scenario's."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        if self.path.stem not in all_scenarios():
             yield Orphan.from_parent(self, name=self.path.stem)
-            return
-        for target in _targets(self.config):
-            if scenario.file(target):
-                yield Lifecycle.from_parent(self, name=f"{scenario.name}[{target}]", cell=Cell(scenario, target))
+
+
+def _cells_of(parent: pytest.Collector, scenario: Scenario) -> Iterator[pytest.Item]:
+    for target in _targets(parent.config):
+        if scenario.file(target):
+            yield Lifecycle.from_parent(parent, name=f"{scenario.name}[{target}]", cell=Cell(scenario, target))
 
 
 class Orphan(pytest.Item):
-    """An expectation of a scenario that is not there."""
+    """A definition of a scenario that is not there."""
 
     def runtest(self) -> None:
         pytest.fail(f"{self.name}.toml: no scenario of this name in js/scenarios or py/scenarios", pytrace=False)
@@ -130,15 +163,9 @@ class Lifecycle(pytest.Item):
 
 def _verdict(ran: Ran) -> tuple[str, tuple[str, ...]]:
     """Return the suite's verdict: a scenario that leaks on purpose must fail, and with exactly what it is to leave."""
-    result = ran.result
-    if ran.expectation.caught is None or ran.outcome is None or result.verdict not in ("pass", "fail"):
-        return result.verdict, ()
-    if result.verdict == "pass":
-        return "fail", (f"{ran.expectation.source}: the leak on purpose was not caught: nothing was left",)
-    otherwise = caught(ran.outcome, ran.expectation, ran.cell.target)
-    if otherwise:
-        return "fail", tuple(f"it is caught, but not with what it is to leave: {problem}" for problem in otherwise)
-    return CAUGHT, ()
+    if ran.uncaught:
+        return "fail", ran.uncaught
+    return (CAUGHT if ran.result.caught else ran.result.verdict), ()
 
 
 def _text(parts: list[RenderableType]) -> str:

@@ -15,6 +15,7 @@ const END = 'end';
  * @typedef {object} Course  what is run
  * @property {Function} scenario
  * @property {any} context
+ * @property {any[]} held  the models that the zoo made, whatever the scenario has put into context.held
  * @property {import('./recipes.mjs').Recipe} recipe
  */
 
@@ -49,7 +50,7 @@ async function one(stage, course, number) {
   };
   // In a function of its own: nothing of the scenario may stay in a variable here.
   let thrown = await walk(course, stage, checkpoint);
-  course.context.held.length = 0;
+  course.held.length = 0;
   await settle(host);
   const left = host.rejections.splice(0);
   if (left.length && !thrown) thrown = describe(left[0], host);

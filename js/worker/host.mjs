@@ -47,6 +47,7 @@ export function nodeHost() {
         return await import(pathToFileURL(path).href);
       } catch (error) {
         if (error instanceof SyntaxError) {
+          if (path.endsWith('.js')) error.message += ' (a file with import or export ends in .mjs)';
           const place = placeOf(path);
           if (place) error.stack = `${place}\n${error.stack}`;
         }

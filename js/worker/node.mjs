@@ -12,6 +12,9 @@ const modules = process.argv[2];
 const {Validator} = createRequire(`${modules}/`)('@cfworker/json-schema');
 const schema = JSON.parse(readFileSync(new URL('../protocol/schema.json', import.meta.url), 'utf8'));
 
+// To a pipe Node.js may write later, or never; what a scenario prints is to be there when it hangs or is killed.
+for (const stream of [process.stdout, process.stderr]) /** @type {any} */ (stream)._handle?.setBlocking?.(true);
+
 // Node.js ends by itself, and with a status that nobody knows, when all that is left is a promise.
 process.on('beforeExit', () => console.error('the scenario waits for a promise that nothing is left to settle'));
 

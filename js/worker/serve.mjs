@@ -78,8 +78,10 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       const reached = (/** @type {number} */ cycle, /** @type {string} */ checkpoint) => channel.send(
         {jsonrpc: '2.0', method: 'reached', params: check('reached', 'params', {cycle, name: checkpoint})});
       const running = host.running();
-      const done = await cycles({tf, ledger, host, reached}, {scenario, context, recipe}, count, throws);
-      return {...outcome, cycles: done, agreements: [...agreements.values()], running: since(running, host.running())};
+      const done = await cycles({tf, ledger, host, reached}, {scenario, context, held, recipe}, count, throws);
+      const left = since(running, host.running());
+      if (tf.getBackend() !== target.backend) left.push(`the backend ${tf.getBackend()}, chosen instead of ${target.backend}`);
+      return {...outcome, cycles: done, agreements: [...agreements.values()], running: left};
     },
   };
 

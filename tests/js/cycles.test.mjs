@@ -19,7 +19,7 @@ async function run(scenario, {count = 0, goOn = false, recipe = {}, held = [], r
     told.push(`${cycle} ${name}`);
     reached(cycle, name);
   }};
-  const done = await cycles(stage, {scenario, context: {tf, held}, recipe}, count, goOn);
+  const done = await cycles(stage, {scenario, context: {tf, held}, held, recipe}, count, goOn);
   return {done, told};
 }
 

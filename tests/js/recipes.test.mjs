@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
 import test from 'node:test';
 
 import {RECIPES, defaultRecipe, whyNot} from '../../js/lifecycle/recipes.mjs';
@@ -66,4 +67,9 @@ test('a recipe that wraps says why it does not apply to a scenario', () => {
   } finally {
     delete RECIPES['of any function'];
   }
+});
+
+test('the names of recipes are those that the protocol knows', () => {
+  const schema = JSON.parse(readFileSync(new URL('../../js/protocol/schema.json', import.meta.url), 'utf8'));
+  assert.deepEqual(Object.keys(RECIPES), schema.recipes);
 });

@@ -10,7 +10,7 @@ function zoo(ask = () => assert.fail('nothing is asked for')) {
   const held = [];
   /** @type {any} */
   const host = {readFile: () => assert.fail('nothing is read')};
-  return {held, ...makeZoo({tf, held, host, ask})};
+  return {held, ...makeZoo({tf, held, host, ask, release: '4.22.0'})};
 }
 
 /** @param {number[]} values */

@@ -664,14 +664,91 @@ def test_a_command_that_cannot_be_meant_exits_with_2_and_says_what_can(
     assert "Traceback" not in told.output
 
 
-def test_a_recipe_that_is_not_there_is_a_skip_that_names_those_that_are(
+def test_a_recipe_that_nobody_has_is_a_usage_error_that_names_those_there_are(
     folder: Path, command_line: CommandLine
 ) -> None:
-    arguments = ["run", "good-function.mjs", "-t", JS, "--cycles", "1", "--recipe", "wish", "--json", "recipe.json"]
+    said = finished(command_line(folder, "run", "good-function.mjs", "-t", JS, "--recipe", "wish"))
+    assert said.status == 2
+    assert "no recipe 'wish'; there are: dispose, walk-values" in said.output
+
+
+def test_a_recipe_of_the_other_language_is_a_skip_that_names_those_there_are(
+    folder: Path, command_line: CommandLine
+) -> None:
+    arguments = ["run", "good-function.mjs", "-t", JS, "--cycles", "1", "--recipe", "del", "--json", "recipe.json"]
     said = finished(command_line(folder, *arguments), folder / "recipe.json")
     assert said.status == 2
-    assert "the recipe wish does not apply: there is none of this name in JavaScript, only dispose," in said.output
+    assert "the recipe del does not apply: there is none of this name in JavaScript, only dispose," in said.output
     assert [result["verdict"] for result in said.document["results"]] == ["skip"]
+
+
+def test_a_scenario_that_destroys_the_harness_data_fails_and_does_not_hit_the_next_one(
+    folder: Path, command_line: CommandLine
+) -> None:
+    (folder / "destroys.mjs").write_text("export default ({data}) => data.y.dispose();\n", encoding="utf-8")
+    (folder / "uses.mjs").write_text("export default ({data}) => { data.y.dataSync(); };\n", encoding="utf-8")
+    arguments = ["run", "destroys.mjs", "uses.mjs", "-t", JS, "--cycles", "1", "--json", "data.json"]
+    said = finished(command_line(folder, *arguments), folder / "data.json")
+    assert [result["verdict"] for result in said.document["results"]] == ["fail", "pass"]
+    assert "it released what is not its own" in said.results["destroys.mjs"]["reason"]
+
+
+def test_a_flood_of_output_is_stopped_and_the_end_of_what_was_printed_is_kept(
+    folder: Path, command_line: CommandLine
+) -> None:
+    (folder / "floods.mjs").write_text(
+        "export default () => { for (;;) console.log('x'.repeat(9999)); };\n", encoding="utf-8"
+    )
+    (folder / "prints.mjs").write_text(
+        "export default () => {\n  for (let i = 0; i < 3000; i += 1) console.log(`line ${i} ${'x'.repeat(99)}`);\n"
+        "  process.exit(7);\n};\n",
+        encoding="utf-8",
+    )
+    arguments = ["run", "floods.mjs", "prints.mjs", "-t", JS, "--cycles", "1", "--json", "flood.json"]
+    said = finished(command_line(folder, *arguments), folder / "flood.json")
+    assert said.results["floods.mjs"]["error"]["type"] == "WorkerFlooded"
+    assert "it exited with status 7" in said.results["prints.mjs"]["reason"]
+    assert "line 2999" in said.results["prints.mjs"]["reason"]
+
+
+def test_two_python_files_with_helpers_of_the_same_name_get_their_own(folder: Path, command_line: CommandLine) -> None:
+    for name in ("a", "b"):
+        (folder / name).mkdir()
+        (folder / name / "helper.py").write_text(f"NAME = {name!r}\n", encoding="utf-8")
+        (folder / name / "walk.py").write_text(
+            f"def scenario(context):\n    import helper\n    assert helper.NAME == {name!r}, helper.NAME\n",
+            encoding="utf-8",
+        )
+    (folder / "numpy.py").write_text("raise ImportError('not the real one')\n", encoding="utf-8")
+    arguments = ["run", "a/walk.py", "b/walk.py", "-t", PY, "--cycles", "1", "--json", "helpers.json"]
+    said = finished(command_line(folder, *arguments), folder / "helpers.json")
+    (folder / "numpy.py").unlink()
+    assert [result["verdict"] for result in said.document["results"]] == ["pass", "pass"], said.output
+
+
+def test_results_go_through_a_link_and_into_what_is_no_plain_file(folder: Path, command_line: CommandLine) -> None:
+    (folder / "real.json").write_text("old", encoding="utf-8")
+    (folder / "link.json").symlink_to("real.json")
+    arguments = ["run", "good-function.mjs", "-t", JS, "--cycles", "1", "--json"]
+    assert finished(command_line(folder, *arguments, "link.json")).status == 0
+    assert (folder / "link.json").is_symlink()
+    assert json.loads((folder / "real.json").read_text(encoding="utf-8"))["results"]
+    assert '"schema": "tensorledger/results/1"' in finished(command_line(folder, *arguments, "/dev/stdout")).output
+
+
+def test_what_a_scenario_prints_is_in_its_result(folder: Path, command_line: CommandLine) -> None:
+    (folder / "talks.mjs").write_text("export default () => console.log('here I am');\n", encoding="utf-8")
+    arguments = ["run", "talks.mjs", "-t", JS, "--cycles", "1", "--json", "talks.json"]
+    said = finished(command_line(folder, *arguments), folder / "talks.json")
+    assert "here I am" in said.results["talks.mjs"]["log"]
+
+
+def test_a_node_that_is_none_is_a_skip_that_says_what_to_do(folder: Path, command_line: CommandLine) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TENSORLEDGER_NODE", "/bin/true")
+        said = finished(command_line(folder, "run", "good-function.mjs", "-t", JS))
+    assert said.status == 2
+    assert "is not Node.js" in said.output and "pip install nodejs-bin" in said.output
 
 
 def test_what_a_scenario_leaves_running_does_not_hit_the_next_one(folder: Path, command_line: CommandLine) -> None:

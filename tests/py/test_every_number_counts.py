@@ -135,8 +135,10 @@ class Replay(Workers):
         super().__init__()
         self.outcomes = outcomes
 
-    def run(self, target: Target, scenario: RunScenario, watch: Watch, limit: float) -> Outcome:
-        return self.outcomes[scenario.scenario, target]
+    def run(
+        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, keep: bool = True
+    ) -> tuple[Outcome, str]:
+        return self.outcomes[scenario.scenario, target], ""
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
-from outcomes import BEFORE, Definitions, absolute, as_expected, cycle, definitions_at, outcome, thrown
+from outcomes import BEFORE, Definitions, absolute, as_expected, cycle, definitions_at, outcome, reading, thrown
 
 from tensorledger.expectations.amount import Counts
 from tensorledger.expectations.description import QUANTITIES
@@ -15,7 +16,7 @@ from tensorledger.expectations.deviation import Deviation, Deviations
 from tensorledger.expectations.expectation import END, Caught, Expectation, Throws
 from tensorledger.protocol.messages import Agreement, CheckpointReading, Cycle, Outcome, Reading
 from tensorledger.targets.target import Target
-from tensorledger.verdicts.judge import Judgement, caught, judge
+from tensorledger.verdicts.judge import Judgement, judge, not_caught
 
 TFJS = Target("tfjs", "4.22.0", "cpu")
 KERAS = Target("keras")
@@ -449,14 +450,17 @@ LEAKS = replace(WALK, caught=Caught(end=Counts(tensors=2), growth=Counts(tensors
 def test_a_leak_on_purpose_fails_and_is_caught_with_what_it_leaves() -> None:
     found = outcome(*keeping(2))
     assert judge(found, LEAKS, NONE, TFJS).verdict == "fail"
-    assert caught(found, LEAKS, TFJS) == ()
+    assert not_caught(found, LEAKS, TFJS, "fail") == ()
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_a_leak_on_purpose_that_leaves_something_else_is_not_caught_with_it(count: int) -> None:
-    problems = caught(outcome(*keeping(count)), LEAKS, TFJS)
-    assert problems[0] == f"walk.toml: end tensors: expected 2, measured {count}"
-    assert problems[-1] == f"walk.toml: growth per cycle, tensors: expected 2, measured {count}"
+    problems = not_caught(outcome(*keeping(count)), LEAKS, TFJS, "fail")
+    assert (
+        problems[0]
+        == f"it is caught, but not with what it is to leave: walk.toml: end tensors: expected 2, measured {count}"
+    )
+    assert problems[-1].endswith(f"walk.toml: growth per cycle, tensors: expected 2, measured {count}")
 
 
 def test_a_leak_on_purpose_is_held_to_all_that_its_file_says() -> None:
@@ -465,7 +469,7 @@ def test_a_leak_on_purpose_is_held_to_all_that_its_file_says() -> None:
         replace(LEAKS, first={"created": Counts(tensors=5)}),
         replace(LEAKS, throws=Throws(matches="no", after="created")),
     ):
-        assert caught(outcome(*keeping(2)), file, TFJS)
+        assert not_caught(outcome(*keeping(2)), file, TFJS, "fail")
 
 
 # --- the hand-made outcomes themselves
@@ -478,3 +482,25 @@ def test_hand_made_outcomes_are_above_a_baseline_that_is_not_zero() -> None:
     found = as_expected(WALK, TFJS)
     assert judge(found, WALK, NONE, TFJS).verdict == "pass"
     assert [checkpoint.name for checkpoint in found.cycles[0].checkpoints] == [*AT] and [*AT][-1] == END
+
+
+def test_a_warm_up_that_takes_away_what_was_there_before_it_fails() -> None:
+    taken = cycle(end={"tensors": -1, "bytes": -4, "buffers": -1})
+    judgement = judge(outcome(taken, cycle()), Expectation(), NONE, TFJS)
+    assert judgement.verdict == "fail"
+    assert "the warm-up's end tensors: -1: it released what is not its own" in judgement.reason
+
+
+def test_a_pass_says_what_the_warm_up_left() -> None:
+    left: dict[str, int | None] = {"tensors": 2, "bytes": 8}
+    second = msgspec.structs.replace(cycle(end=left), baseline=reading(**left))
+    judgement = judge(outcome(cycle(end=left), second), Expectation(), NONE, TFJS)
+    assert (judgement.verdict, judgement.reason) == ("pass", "the warm-up left 2 tensors, 8 bytes")
+
+
+def test_a_prediction_that_was_to_be_compared_and_was_not_fails() -> None:
+    compares = Expectation(compares=("classifier",))
+    assert judge(outcome(cycle(), cycle(), agreements=(predictions(0.0),)), compares, NONE, TFJS).verdict == "pass"
+    judgement = judge(outcome(cycle(), cycle()), compares, NONE, TFJS)
+    assert judgement.verdict == "fail"
+    assert "no prediction of classifier was compared with Keras's" in judgement.reason

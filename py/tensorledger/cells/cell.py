@@ -12,6 +12,7 @@ from tensorledger.environment.cache import CacheUnusable
 from tensorledger.environment.node import NodeMissing
 from tensorledger.environment.packages import PackagesMissing
 from tensorledger.environment.releases import ReleaseMissing
+from tensorledger.environment.tree import tree
 from tensorledger.expectations.deviation import Deviation, deviations_for
 from tensorledger.expectations.expectation import Expectation, expectation_for
 from tensorledger.expectations.toml import BadDefinition
@@ -22,7 +23,7 @@ from tensorledger.results.result import Failure, Result
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.catalogue import lacking
 from tensorledger.targets.target import Target
-from tensorledger.verdicts.judge import judge
+from tensorledger.verdicts.judge import judge, not_caught
 from tensorledger.verdicts.verdict import Verdict
 from tensorledger.workers.errors import WorkerFailed
 from tensorledger.workers.pool import Workers
@@ -69,6 +70,8 @@ class Ran:
     outcome: Outcome | None = None
     expectation: Expectation = field(default_factory=Expectation)
     """As the file says it, without a deviation."""
+    uncaught: tuple[str, ...] = ()
+    """Of a scenario that leaks on purpose: in what it was not caught."""
 
 
 def cells(scenarios: list[Scenario], targets: list[Target]) -> list[Cell]:
@@ -105,8 +108,9 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
         deviations = deviations_for(cell.scenario.name, expectation)
         request = _request(file, expectation, deviations.of(cell.target), settings)
         watch = Watch(reached=settings.reached, saved_model=settings.saved_model)
-        outcome = workers.run(cell.target, request, watch, settings.limit)
+        outcome, log = workers.run(cell.target, request, watch, settings.limit, keep=_keeps(cell, file))
         judgement = judge(outcome, expectation, deviations, cell.target)
+        uncaught = not_caught(outcome, expectation, cell.target, judgement.verdict)
     except (BadDefinition, ReleaseMissing, PackagesMissing, CacheUnusable) as error:
         return broken("error", error)
     except WorkerFailed as error:
@@ -114,8 +118,14 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
     except NodeMissing as error:
         return broken("skip", error)
     seconds = time.monotonic() - started
-    result = judged(cell.scenario.name, cell.target, seconds, outcome, judgement)
-    return Ran(cell, result, outcome, expectation)
+    caught = None if expectation.caught is None else not uncaught
+    result = judged(cell.scenario.name, cell.target, seconds, outcome, judgement, caught, log)
+    return Ran(cell, result, outcome, expectation, uncaught)
+
+
+def _keeps(cell: Cell, file: Path) -> bool:
+    """Say whether a worker may go on after a cell. What a Python file imports stays, so a user's gets its own fork."""
+    return cell.target.language == "js" or file.is_relative_to(tree())
 
 
 def _request(file: Path, expectation: Expectation, deviation: Deviation | None, settings: Settings) -> RunScenario:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 import msgspec
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from tensorledger.cli.options import json_option
 from tensorledger.environment.checks import checks
 from tensorledger.results.result import write
+from tensorledger.terminal.console import console
 
 
 @click.command()
@@ -26,7 +26,7 @@ def doctor(json_file: Path | None) -> None:
     for check in found:
         mark = "[green]✓[/]" if check.well else "[bold red]✗[/]"
         table.add_row(mark, check.name, escape(check.found), escape(check.mend))
-    Console(highlight=False).print(table)
+    console().print(table)
     if json_file is not None:
         write(json_file, {"schema": "tensorledger/doctor/1", "checks": msgspec.to_builtins(found)})
     raise click.exceptions.Exit(0 if all(check.well for check in found) else 2)

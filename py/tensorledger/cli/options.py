@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from tensorledger.protocol.messages import RECIPES
 from tensorledger.scenarios.catalogue import NoScenario, Scenario, find
 from tensorledger.targets.catalogue import resolve
 from tensorledger.targets.target import BadTarget, Target
@@ -37,6 +38,18 @@ class ScenarioType(click.ParamType[Scenario]):
             return find(value)
         except NoScenario as error:
             self.fail(str(error), param, ctx)
+
+
+class RecipeType(click.ParamType[str]):
+    """A recipe's name, of whichever language."""
+
+    name = "recipe"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        names = [name for recipes in RECIPES.values() for name in recipes]
+        if value and value not in names:
+            self.fail(f"no recipe {value!r}; there are: {', '.join(names)}", param, ctx)
+        return str(value)
 
 
 class ParameterType(click.ParamType[tuple[str, Any]]):

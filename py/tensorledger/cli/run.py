@@ -15,25 +15,25 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.text import Text
 
 from tensorledger.cells.cell import LIMIT, Cell, Settings, cells, prepare, run_cell
-from tensorledger.cli.options import ParameterType, ScenarioType, flat, json_option, target_option
+from tensorledger.cli.options import ParameterType, RecipeType, ScenarioType, flat, json_option, target_option
+from tensorledger.expectations.expectation import expectation_for
+from tensorledger.expectations.toml import BadDefinition
 from tensorledger.results.result import Result, document, write
 from tensorledger.scenarios.catalogue import Scenario, all_scenarios
 from tensorledger.targets.target import Target
 from tensorledger.terminal.cell import details
+from tensorledger.terminal.console import console
 from tensorledger.terminal.grid import grid
 from tensorledger.terminal.marks import marked
 from tensorledger.verdicts.verdict import AS_EXPECTED
 from tensorledger.workers.pool import Workers
-
-ON_PURPOSE = "leak-"
-"""What the names of the scenarios start with that leak on purpose; they run only when they are named."""
 
 
 @click.command()
 @click.argument("scenarios", nargs=-1, type=ScenarioType(), metavar="[SCENARIO]...")
 @target_option
 @click.option("--cycles", default=10, show_default=True, type=click.IntRange(min=1), help="Cycles after the warm-up.")
-@click.option("--recipe", default="", help="The way to release. Default: the target's own.")
+@click.option("--recipe", default="", type=RecipeType(), help="The way to release. Default: the target's own.")
 @click.option(
     "--timeout", "limit", default=LIMIT, show_default=True, type=click.FloatRange(min=0.1), help="Seconds for one cell."
 )
@@ -60,26 +60,41 @@ def run(
     throws, no cycle adds anything), or to the .toml file of the same name beside it. Without a SCENARIO, all of the
     project's run, but for those that leak on purpose.
     """
-    named = list(scenarios) or [found for name, found in all_scenarios().items() if not name.startswith(ON_PURPOSE)]
+    named = list(scenarios) or [found for found in all_scenarios().values() if not _leaks_on_purpose(found)]
     to_run = _cells(named, flat(chosen))
-    console = Console(highlight=False)
+    shown = console()
     results: list[Result] = []
     settings = Settings(cycles=cycles, recipe=recipe, limit=limit, params=dict(params))
     with Workers() as workers:
         try:
-            _run(to_run, workers, settings, console, results)
+            _run(to_run, workers, settings, shown, results)
         except KeyboardInterrupt:
-            console.print(f"[yellow]interrupted after {len(results)} of {len(to_run)} cells[/]")
+            shown.print(f"[yellow]interrupted after {len(results)} of {len(to_run)} cells[/]")
             raise click.exceptions.Exit(128 + signal.SIGINT) from None
         finally:
             if json_file is not None:
                 versions = {str(target): found for target, found in workers.versions.items()}
-                write(json_file, document(results, versions))
+                _write(json_file, document(results, versions))
     if len(results) > 1:
-        console.print(grid((result.scenario, result.target, result.verdict) for result in results))
+        shown.print(grid((result.scenario, result.target, result.verdict) for result in results))
     if all(result.verdict == "skip" for result in results):
         raise click.exceptions.Exit(2)
     raise click.exceptions.Exit(0 if all(result.verdict in AS_EXPECTED for result in results) else 1)
+
+
+def _leaks_on_purpose(scenario: Scenario) -> bool:
+    try:
+        return expectation_for(scenario.name, next(iter(scenario.files.values()))).caught is not None
+    except BadDefinition:
+        return False  # it is run, and says so
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    try:
+        write(path, content)
+    except OSError as error:
+        click.echo(f"Error: the results could not be written to {path}: {error}", err=True)
+        raise click.exceptions.Exit(2) from error
 
 
 def _cells(scenarios: list[Scenario], targets: list[Target]) -> list[Cell]:
@@ -93,18 +108,18 @@ def _cells(scenarios: list[Scenario], targets: list[Target]) -> list[Cell]:
     return found
 
 
-def _run(to_run: list[Cell], workers: Workers, settings: Settings, console: Console, results: list[Result]) -> None:
+def _run(to_run: list[Cell], workers: Workers, settings: Settings, shown: Console, results: list[Result]) -> None:
     # On the results' own console where that is a terminal, so that the two do not draw over each other.
-    shown_on = console if console.is_terminal else Console(stderr=True)
+    above = shown if shown.is_terminal else console(stderr=True)
     progress = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=shown_on,
+        console=above,
         transient=True,
-        disable=not shown_on.is_terminal,
+        disable=not above.is_terminal,
     )
     prepare([cell.target for cell in to_run], workers)
     with progress:
@@ -118,13 +133,17 @@ def _run(to_run: list[Cell], workers: Workers, settings: Settings, console: Cons
             result = run_cell(cell, workers, replace(settings, reached=reached)).result
             results.append(result)
             progress.advance(task)
-            _tell(console, cell, result)
+            _tell(shown, cell, result)
 
 
-def _tell(console: Console, cell: Cell, result: Result) -> None:
-    reason = f"  [dim]{escape(result.reason.splitlines()[0])}[/]" if result.reason else ""
-    line = f"{marked(result.verdict)} {escape(str(cell))} [dim]{result.seconds:.1f} s[/]{reason}"
-    console.print(line, soft_wrap=True)
-    if result.verdict in ("fail", "error"):
+def _tell(shown: Console, cell: Cell, result: Result) -> None:
+    reason = f"as documented: {result.deviation}" if result.verdict == "deviates" else result.reason
+    line = f"{marked(result.verdict)} {escape(str(cell))} [dim]{result.seconds:.1f} s[/]"
+    if result.caught:
+        line += "  [dim]it leaks on purpose, and is caught[/]"
+    elif reason:
+        line += f"  [dim]{escape(reason.splitlines()[0])}[/]"
+    shown.print(line, soft_wrap=True)
+    if result.verdict in ("fail", "error", "deviates"):
         for part in details(result):
-            console.print(part, soft_wrap=isinstance(part, Text))
+            shown.print(part, soft_wrap=isinstance(part, Text))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from tensorledger.cli.options import json_option
 from tensorledger.results.result import write
 from tensorledger.targets.catalogue import default, installed, lacking
+from tensorledger.terminal.console import console
 
 
 @click.command()
@@ -29,6 +29,6 @@ def targets(json_file: Path | None) -> None:
         lacks = row["lacking"]
         state = "[green]yes[/]" if lacks is None else f"[yellow]no[/]: {escape(lacks)}"
         table.add_row(row["target"], row["version"] or "", row["language"], state)
-    Console(highlight=False).print(table)
+    console().print(table)
     if json_file is not None:
         write(json_file, {"schema": "tensorledger/targets/1", "targets": rows})

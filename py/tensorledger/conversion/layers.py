@@ -13,7 +13,6 @@ from tensorledger.conversion.official import keras_conversion
 from tensorledger.conversion.rules import RULES, CannotConvert, Json, Rule, repair
 from tensorledger.environment.folders import whole_folder
 
-
 NEWEST = "4.22.0"
 """The release that ``convert_layers`` writes for, unless told otherwise."""
 

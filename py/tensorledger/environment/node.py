@@ -13,6 +13,9 @@ OLDEST = (18, 4)
 """What js/ is written for: nodejs-bin's newest release."""
 
 
+MEND = "pip install nodejs-bin==18.4.0a4, and leave TENSORLEDGER_NODE unset"
+
+
 class NodeMissing(Exception):
     """There is no Node.js to run TensorFlow.js in, or it is too old."""
 
@@ -22,11 +25,15 @@ def node() -> Path:
     """Return the Node.js to use. Raises NodeMissing, which says what to do."""
     found = _find()
     if found is None:
-        raise NodeMissing("Node.js was not found; install it with: pip install nodejs-bin==18.4.0a4")
+        raise NodeMissing(f"Node.js was not found; {MEND}")
     version = node_version(found)
-    if tuple(map(int, version.split(".")[:2])) < OLDEST:
+    try:
+        release = tuple(map(int, version.split(".")[:2]))
+    except ValueError:
+        raise NodeMissing(f"{found} is not Node.js: asked for its version it says {version[:60]!r}; {MEND}") from None
+    if release < OLDEST:
         oldest = ".".join(map(str, OLDEST))
-        raise NodeMissing(f"Node.js {version} at {found} is older than {oldest}; pip install nodejs-bin==18.4.0a4")
+        raise NodeMissing(f"Node.js {version} at {found} is older than {oldest}; {MEND}")
     return found
 
 
@@ -51,7 +58,7 @@ def node_version(path: Path) -> str:
     try:
         done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        raise NodeMissing(f"Node.js at {path} cannot be run: {error}") from error
+        raise NodeMissing(f"Node.js at {path} cannot be run: {error}; {MEND}") from error
     return done.stdout.strip().removeprefix("v")
 
 
@@ -63,5 +70,5 @@ def npm() -> list[str]:
         return [str(node()), str(script)]
     found = shutil.which("npm")
     if found is None:
-        raise NodeMissing("npm was not found; it comes with: pip install nodejs-bin==18.4.0a4")
+        raise NodeMissing(f"npm was not found; {MEND}")
     return [found]

@@ -23,6 +23,8 @@ from tensorledger.environment.tree import is_checkout, tree
 LOCK = "package-lock.json"
 FILES = ("package.json", LOCK)
 MARK = "installed.sha256"
+SECONDS = 900
+"""Time limit of npm ci; it takes 15 s here."""
 
 
 class PackagesMissing(Exception):
@@ -67,7 +69,11 @@ def _install(home: Path) -> None:
     for name in FILES if home != tree() else ():
         shutil.copyfile(tree() / name, home / name)
     command = [*npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund", *development]
-    done = subprocess.run(command, cwd=home, capture_output=True, text=True, env={**os.environ, "CI": "true"})
+    environment = {**os.environ, "CI": "true"}
+    try:
+        done = subprocess.run(command, cwd=home, capture_output=True, text=True, env=environment, timeout=SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise PackagesMissing(f"npm ci in {home} was not done after {SECONDS} s; is the registry reached?") from error
     if done.returncode != 0:
         said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
         raise PackagesMissing(f"npm ci in {home} failed with status {done.returncode}:\n{said}")

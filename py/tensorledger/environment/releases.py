@@ -145,11 +145,13 @@ def _home(version: str, backend: str) -> Path:
 def _install(folder: Path, what: list[str]) -> None:
     """Install packages into a new folder, without running any package's scripts. Raises ReleaseMissing."""
     (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
-    command = [*npm(), "install", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-package-lock", *what]
+    quietly = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-package-lock"]
+    command = [*npm(), "install", *quietly, *what]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired as error:
-        raise ReleaseMissing(f"npm did not fetch {' and '.join(what)} within {SECONDS} s; is the registry reached?") from error
+        reason = f"npm did not fetch {' and '.join(what)} within {SECONDS} s; is the registry reached?"
+        raise ReleaseMissing(reason) from error
     if done.returncode != 0:
         said = "\n".join((done.stderr or done.stdout).strip().splitlines()[:12])
         raise ReleaseMissing(

@@ -98,7 +98,8 @@ def parse(model: str, path: Path, table: dict[str, Any]) -> Description:
             raise BadDefinition(f"{shown(path)}: {runtime} is not a table, or there is none for [{name}] itself")
         parts[runtime] = {**(shared if name == runtime else {}), **_parts(path, "", value)}
     if not parts:
-        raise BadDefinition(f"{shown(path)}: no table of a runtime: write {', '.join(f'[{name}]' for name in LANGUAGES)}")
+        names = ", ".join(f"[{name}]" for name in LANGUAGES)
+        raise BadDefinition(f"{shown(path)}: no table of a runtime: write {names}")
     return Description(model, path, parts)
 
 

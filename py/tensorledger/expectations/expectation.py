@@ -49,6 +49,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     growth: Counts | msgspec.UnsetType = msgspec.UNSET
     throws: Throws | None = None
     caught: Caught | None = None
+    compares: list[str] = []
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Expectation:
     growth: Counts = NOTHING
     throws: Throws | None = None
     caught: Caught | None = None
+    compares: tuple[str, ...] = ()
+    """The models of which a prediction must have been compared with Keras's."""
     path: Path | None = None
     """None for the default: back at the baseline, nothing throws, no cycle adds anything."""
 
@@ -92,6 +95,7 @@ def load(path: Path) -> Expectation:
         growth=NOTHING if file.growth is msgspec.UNSET else file.growth,
         throws=file.throws,
         caught=file.caught,
+        compares=tuple(file.compares),
         path=path,
     )
     check(expectation)
@@ -121,9 +125,9 @@ def check(expectation: Expectation, names: Collection[str] = LANGUAGES) -> None:
 
 
 def expectation_for(scenario: str, path: Path) -> Expectation:
-    """Return a scenario's expectation: the project's by name, one beside a user's own file, or the default."""
-    beside = path.with_suffix(".toml")
-    for file in (folder() / f"{scenario}.toml", beside):
-        if file.is_file():
-            return load(file)
-    return Expectation()
+    """Return a scenario's expectation: the project's by name, one beside a user's own file, or the default.
+
+    A user's own scenario is named by its path as given; the project's names have no suffix.
+    """
+    file = path.with_suffix(".toml") if Path(scenario).suffix else folder() / f"{scenario}.toml"
+    return load(file) if file.is_file() else Expectation()

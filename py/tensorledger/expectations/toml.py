@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+import msgspec.structs
 
 from tensorledger.environment.tree import shown
 
@@ -30,4 +31,6 @@ def read(path: Path, kind: type[T]) -> T:
     try:
         return msgspec.convert(read_table(path), kind)
     except msgspec.ValidationError as error:
-        raise BadDefinition(f"{shown(path)}: {error}") from error
+        keys = ", ".join(field.name for field in msgspec.structs.fields(kind))  # type: ignore[arg-type]
+        there = f" (the keys of the file: {keys})" if "unknown field" in str(error) else ""
+        raise BadDefinition(f"{shown(path)}: {error}{there}") from error

@@ -13,6 +13,12 @@ import msgspec
 
 PROTOCOL = 1
 
+RECIPES = {
+    "js": ("dispose", "walk-values", "drop-reference", "tidy"),
+    "py": ("del-clear-collect", "del-collect", "del", "function-scope"),
+}
+"""The names of the ways to release, by the language of the worker that has them."""
+
 
 class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A part of the protocol. Unknown fields are refused on both sides."""

@@ -11,7 +11,9 @@ from tensorledger.verdicts.relative import grown, readings
 from tensorledger.verdicts.verdict import Verdict
 
 
-def judged(scenario: str, target: Target, seconds: float, outcome: Outcome, judgement: Judgement) -> Result:
+def judged(
+    scenario: str, target: Target, seconds: float, outcome: Outcome, judgement: Judgement, caught: bool | None, log: str
+) -> Result:
     """Return the result of a cell that a worker has run."""
     ran = outcome.cycles[1:]
     thrown = outcome.error or next((cycle.thrown for cycle in outcome.cycles if cycle.thrown), None)
@@ -34,6 +36,8 @@ def judged(scenario: str, target: Target, seconds: float, outcome: Outcome, judg
         leaks=outcome.cycles[-1].leaks if outcome.cycles else [],
         problems=list(judgement.problems),
         parity=outcome.agreements,
+        caught=caught,
+        log=log,
     )
 
 

@@ -87,6 +87,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Every expectation that was not met, with what was measured instead."""
     parity: list[Agreement]
     """Predictions of loaded models beside those of the Keras that made them."""
+    caught: bool | None = None
+    """Of a scenario that leaks on purpose: whether it failed with exactly what it is to leave; null of all others."""
+    log: str = ""
+    """The end of what the scenario printed."""
 
 
 def document(results: Sequence[Result], versions: dict[str, dict[str, str]]) -> dict[str, Any]:
@@ -103,5 +107,9 @@ def document(results: Sequence[Result], versions: dict[str, dict[str, str]]) -> 
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
-    """Write a JSON file so that it is whole or absent. Raises OSError."""
-    write_whole(path, json.dumps(content, indent=1) + "\n")
+    """Write a JSON file so that it is whole or as it was; what is not a plain file is written to. Raises OSError."""
+    text = json.dumps(content, indent=1) + "\n"
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+    else:
+        write_whole(path.resolve(), text)

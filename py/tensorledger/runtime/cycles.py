@@ -27,6 +27,8 @@ class Course:
     scenario: Callable[[Context], Any]
     context: Context
     recipe: Recipe
+    held: list[Any]
+    """The models that the zoo made; ``context.held`` too, unless the scenario has put something else there."""
 
 
 def cycles(course: Course, count: int, *, go_on: bool, reached: Callable[[int, str], None]) -> list[Cycle]:
@@ -49,6 +51,7 @@ def cycles(course: Course, count: int, *, go_on: bool, reached: Callable[[int, s
 
 
 def _one(course: Course, number: int, reached: Callable[[int, str], None]) -> Cycle:
+    frozen = gc.get_freeze_count()
     before = Census()
     baseline, known = before.reading(), before.identities()
     del before
@@ -61,8 +64,13 @@ def _one(course: Course, number: int, reached: Callable[[int, str], None]) -> Cy
     # In a function of its own: nothing of the scenario may stay in a variable here.
     with _strays() as strays:
         thrown = _walk(course, checkpoint, strays)
-        course.context.held.clear()
+        course.held.clear()
         _settle()
+    # It falls by itself, as frozen objects go.
+    if not 0 < gc.get_freeze_count() <= frozen:
+        strays.append(
+            RuntimeError("the scenario called gc.freeze or gc.unfreeze: what is alive cannot be counted then")
+        )
     if thrown is None and strays:
         thrown = describe(strays[0], checkpoints[-1].name if checkpoints else None)
     strays.clear()
@@ -86,7 +94,7 @@ def _walk(course: Course, checkpoint: Callable[[str], None], strays: list[BaseEx
                 raise ValueError(f'the checkpoint "{name}" is yielded twice')
             names.append(name)
             checkpoint(name)
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
+    except BaseException as error:
         thrown = describe(error, names[-1] if names else None)
         # The traceback's frames keep the scenario's locals alive.
         error.__traceback__ = None

@@ -81,7 +81,7 @@ class Worker:
 
         context.release = release
         before = set(threading.enumerate())
-        done = cycles(Course(scenario, context, recipe), run.cycles, go_on=run.throws, reached=self._reached)
+        done = cycles(Course(scenario, context, recipe, held), run.cycles, go_on=run.throws, reached=self._reached)
         running = [f"thread {thread.name}" for thread in threading.enumerate() if thread not in before]
         return replace(outcome, cycles=done, agreements=list(models.agreements.values()), running=running)
 
@@ -89,7 +89,8 @@ class Worker:
         self._channel.notify("reached", Reached(cycle=cycle, name=name))
 
     def _saved_model(self, model: str, source: str) -> SavedModel:
-        answer: SavedModel = self._channel.call("saved_model", SavedModelRequest(model=model, source=source, release=None))
+        request = SavedModelRequest(model=model, source=source, release=None)
+        answer: SavedModel = self._channel.call("saved_model", request)
         return answer
 
 
@@ -100,11 +101,9 @@ def load(path: Path) -> Callable[[Context], Any]:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    # For good: what a scenario imports while it runs lies beside it too.
     sys.path.insert(0, str(path.parent))
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(path.parent))
+    spec.loader.exec_module(module)
     found = getattr(module, "scenario", None)
     if not callable(found):
         raise TypeError(f"{path.name} defines no function named scenario")

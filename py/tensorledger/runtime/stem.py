@@ -49,7 +49,8 @@ class Stem:
         status = 1
         try:
             os.setsid()
-            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if sys.platform == "linux":
+                ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             self._channel.close()
             os.dup2(log, 1)
             os.dup2(log, 2)

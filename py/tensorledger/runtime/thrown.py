@@ -38,6 +38,8 @@ def _from_one(column: int | None) -> int | None:
 
 def whose(path: Path) -> str:
     """Say whose a source file is: "user", "library" or "harness"."""
+    if not path.is_absolute():
+        return "library"  # <string>, <frozen importlib>: no file that a person could open
     if path.is_relative_to(tree() / "py" / "scenarios"):
         return "user"
     if str(path).startswith("<frozen "):  # Python's own import machinery, which lies between an import and its module

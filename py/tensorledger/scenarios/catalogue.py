@@ -46,10 +46,22 @@ def find(written: str) -> Scenario:
     if path.suffix in SUFFIXES:
         if not path.is_file():
             raise NoScenario(f"{written}: there is no such file")
-        return Scenario(written, {SUFFIXES[path.suffix]: path.resolve()})
+        if not written.isprintable():
+            raise NoScenario(f"{written!r}: a file's name must be text that can be printed")
+        return _of_file(written, path)
     scenarios = all_scenarios()
     if written in scenarios:
         return scenarios[written]
     close = get_close_matches(written, scenarios, n=3) or list(scenarios)
     suffixes = ", ".join(SUFFIXES)
     raise NoScenario(f"no scenario {written!r}; did you mean {', '.join(close)}? (a file ends in {suffixes})")
+
+
+def _of_file(written: str, path: Path) -> Scenario:
+    """Return the scenario of a file: one of the project's by its name, in that language, or one of the user's own."""
+    language = SUFFIXES[path.suffix]
+    absolute = path.resolve()
+    for scenario in all_scenarios().values():
+        if scenario.files.get(language) == absolute:
+            return Scenario(scenario.name, {language: absolute})
+    return Scenario(written, {language: absolute if absolute.suffix == path.suffix else path.absolute()})

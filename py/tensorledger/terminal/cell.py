@@ -19,14 +19,13 @@ SHOWN = 12
 
 
 def details(result: Result) -> Iterator[RenderableType]:
-    """Yield what a person needs to see of a cell that is not as expected."""
+    """Yield what a person needs to see of a cell, beyond its verdict and the reason."""
     if result.error is not None:
-        yield Text(f"{result.error.type}: {result.error.message}", style="red")
         if result.error.checkpoint:
             yield Text(f"after checkpoint {result.error.checkpoint!r}")
         yield from (Text(f"  at {_place(frame)}", style="dim") for frame in result.error.stack[:SHOWN])
-    if result.problems:
-        yield from (Text(f"• {problem}") for problem in result.problems[:SHOWN])
+    elif result.problems:
+        yield from (Text(f"• {problem}") for problem in result.problems[1:SHOWN])
         yield from _rest(len(result.problems))
     if result.checkpoints:
         yield checkpoints(result)
@@ -35,6 +34,9 @@ def details(result: Result) -> Iterator[RenderableType]:
         yield from (Text(f"  {leak(found)}") for found in result.leaks[:SHOWN])
         yield from _rest(len(result.leaks))
     yield from (Text(parity(agreement)) for agreement in result.parity)
+    if result.log.strip() and result.verdict in ("fail", "error"):
+        yield Text("it printed last:")
+        yield from (Text(f"  {line}", style="dim") for line in result.log.strip().splitlines()[-SHOWN:])
 
 
 def checkpoints(result: Result) -> Table:
@@ -45,10 +47,11 @@ def checkpoints(result: Result) -> Table:
         if quantity != "buffer_bytes" or any(quantity in checkpoint.expected for checkpoint in result.checkpoints)
     ]
     table = Table(title=f"{escape(result.scenario)} on {result.target}, last cycle", title_justify="left")
-    table.add_column("checkpoint")
+    # Folded rather than cut: a number without its last digits is a wrong one.
+    table.add_column("checkpoint", overflow="fold")
     for quantity in shown:
-        table.add_column(f"{quantity}\nexpected", justify="right", style="dim")
-        table.add_column("\nmeasured", justify="right")
+        table.add_column(f"{quantity}\nexpected", justify="right", style="dim", overflow="fold")
+        table.add_column("\nmeasured", justify="right", overflow="fold")
     for checkpoint in result.checkpoints:
         table.add_row(escape(checkpoint.name), *_numbers(checkpoint, shown))
     if result.growth is not None:
@@ -69,7 +72,7 @@ def _grown(growth: Growth, quantities: list[str]) -> Iterator[str]:
     for quantity in quantities:
         value = getattr(growth, quantity, None)
         yield ""
-        yield "" if value is None else f"{value:+,g}"
+        yield "" if value is None else f"{value:+,}"
 
 
 def leak(found: LiveTensor) -> str:

@@ -34,4 +34,5 @@ def _mark(verdict: str | None) -> str:
 
 def _legend(verdicts: Iterable[str]) -> str:
     counts = Counter(verdicts)
-    return "   ".join(f"{mark} {count} {verdict}" for verdict, (mark, _) in MARKS.items() if (count := counts[verdict]))
+    said = [f"{mark} {count} {verdict}" for verdict, (mark, _) in MARKS.items() if (count := counts[verdict])]
+    return "   ".join([*said, "blank: not written in that language"])

@@ -58,7 +58,7 @@ def judge(outcome: Outcome, expectation: Expectation, deviations: Deviations, ta
         return Judgement("fail", plain.problems[0], plain.problems, expectation=expectation)
     if plain.unread:
         return Judgement("skip", f"not read here: {', '.join(plain.unread)}", expectation=expectation)
-    return Judgement("pass", "", expectation=expectation)
+    return Judgement("pass", _left_by_the_warm_up(outcome), expectation=expectation)
 
 
 def _strictly(
@@ -104,6 +104,7 @@ def hold(outcome: Outcome, expectation: Expectation, target: Target) -> Findings
         found = readings(cycle)
         if number == 0:
             wanted, called = expectation.first, "the warm-up's "
+            problems += _taken(expectation, found[END])
         else:
             wanted, called = expectation.checkpoints, ""
             problems += [
@@ -122,8 +123,30 @@ def hold(outcome: Outcome, expectation: Expectation, target: Target) -> Findings
     total = grown(outcome)
     if total is not None:
         compare("growth per cycle,", expectation.growth, total, len(outcome.cycles) - 1)
+    compared = {agreement.model for agreement in outcome.agreements}
+    problems += [
+        f"{expectation.source}: no prediction of {model} was compared with Keras's"
+        for model in expectation.compares
+        if model not in compared and not any(cycle.thrown for cycle in outcome.cycles)
+    ]
     problems += [_differs(agreement) for agreement in outcome.agreements if not agrees(agreement)]
     return Findings(tuple(problems), tuple(unread))
+
+
+def _taken(expectation: Expectation, end: Reading) -> Iterator[str]:
+    """Say so where the warm-up, whose numbers are not judged otherwise, released what was there before it."""
+    for quantity in ("tensors", "bytes", "buffers"):
+        left = getattr(end, quantity)
+        if left is not None and left < 0:
+            yield (
+                f"{expectation.source}: the warm-up's end {quantity}: {left}: "
+                "it released what is not its own, such as the data that the harness made"
+            )
+
+
+def _left_by_the_warm_up(outcome: Outcome) -> str:
+    end = readings(outcome.cycles[0])[END]
+    return f"the warm-up left {end.tensors} tensors, {end.bytes} bytes" if end.tensors or end.bytes else ""
 
 
 def _throws(expectation: Expectation, cycle: Cycle, number: int) -> Iterator[str]:
@@ -168,12 +191,19 @@ def _same(deviation: Deviation, expectation: Expectation) -> list[str]:
     ]
 
 
-def caught(outcome: Outcome, expectation: Expectation, target: Target) -> tuple[str, ...]:
-    """Say what is not as a scenario that leaks on purpose must be caught with; nothing if all of it is."""
-    assert expectation.caught is not None
+def not_caught(outcome: Outcome, expectation: Expectation, target: Target, verdict: Verdict) -> tuple[str, ...]:
+    """Say in what a scenario that leaks on purpose was not caught: it must fail, with exactly what it is to leave.
+
+    Empty where all is as it must be, and for every other scenario.
+    """
+    if expectation.caught is None or verdict not in ("pass", "fail"):
+        return ()
+    if verdict == "pass":
+        return (f"{expectation.source}: the leak on purpose was not caught: nothing was left",)
     wanted = replace(
         expectation,
         checkpoints={**expectation.checkpoints, END: expectation.caught.end},
         growth=expectation.caught.growth,
     )
-    return hold(outcome, wanted, target).problems
+    problems = hold(outcome, wanted, target).problems
+    return tuple(f"it is caught, but not with what it is to leave: {problem}" for problem in problems)

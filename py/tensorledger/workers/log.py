@@ -8,6 +8,7 @@ import select
 import struct
 import termios
 import threading
+import time
 from collections.abc import Callable
 
 KEPT = 64 * 2**10
@@ -55,6 +56,15 @@ class Log:
         with self._lock:
             printed = max(0, self._count - since)
             return bytes(self._end[-printed:] if printed else b"").decode(errors="replace")
+
+    def settled(self, since: int) -> str:
+        """Return the same of a worker that lives, once what it has printed so far is read."""
+        printed = self.count
+        for _ in range(100):
+            if self._count >= printed:
+                break
+            time.sleep(0.002)
+        return self.text(since=since)
 
     def _waiting(self) -> int:
         if self._pipe.closed:

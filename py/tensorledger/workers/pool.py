@@ -42,15 +42,22 @@ class Workers:
         """Begin to start what takes long for a target."""
         self._starter.prepare(target)
 
-    def run(self, target: Target, scenario: RunScenario, watch: Watch, limit: float) -> Outcome:
-        """Run a scenario in a clean worker. Raises WorkerFailed, NodeMissing or PackagesMissing."""
+    def run(
+        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, keep: bool = True
+    ) -> tuple[Outcome, str]:
+        """Run a scenario in a clean worker; return what it measured, and the end of what it printed.
+
+        ``keep``: whether the worker may run another one, if it is clean. Raises WorkerFailed, NodeMissing or
+        PackagesMissing.
+        """
         worker = self._clean.pop(target, None) or self._start(target)
         outcome = worker.run(scenario, watch, limit)
-        if is_clean(outcome):
+        log = worker.printed()
+        if keep and is_clean(outcome):
             self._clean[target] = worker
         else:
             worker.stop()
-        return outcome
+        return outcome, log
 
     def stop(self) -> None:
         """End every worker."""
@@ -66,15 +73,19 @@ class Workers:
 
 
 def is_clean(outcome: Outcome) -> bool:
-    """Say whether a worker may run another scenario: nothing thrown, left, growing or still running."""
+    """Say whether a worker may run another scenario: nothing thrown, left, taken away, grown or still running.
+
+    The warm-up counts too: what it left, or took, would be there for the next scenario.
+    """
     if outcome.error is not None or outcome.running or any(cycle.thrown for cycle in outcome.cycles):
         return False
-    if not outcome.cycles:
-        return True
-    first, last = (cycle.checkpoints[-1].reading for cycle in (outcome.cycles[0], outcome.cycles[-1]))
-    baseline = outcome.cycles[-1].baseline
+    moments = [
+        moment
+        for cycle in (outcome.cycles[:1] + outcome.cycles[-1:])
+        for moment in (cycle.baseline, cycle.checkpoints[-1].reading)
+    ]
     return all(
-        getattr(last, quantity) == getattr(other, quantity)
-        for other in ((first, baseline) if len(outcome.cycles) > 1 else (baseline,))
+        getattr(moment, quantity) == getattr(moments[0], quantity)
+        for moment in moments
         for quantity in ("tensors", "bytes", "buffers")
     )

@@ -49,7 +49,7 @@ class Started:
                 stdout=self.log.writing,
                 stderr=self.log.writing,
                 pass_fds=[theirs.fileno()],
-                env={**os.environ, **environment},
+                env=dict(environment),
             )
         self.log.start()
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from contextlib import suppress
 from pathlib import Path
 
+from tensorledger.environment.cache import cache_folder
 from tensorledger.environment.node import node
 from tensorledger.environment.packages import modules
 from tensorledger.environment.releases import Packages, packages
@@ -20,6 +22,9 @@ from tensorledger.workers.worker import Worker
 
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1"}
 """The environment of Python workers: a log without TensorFlow's greetings, and the CPU."""
+
+LEGACY = "TF_USE_LEGACY_KERAS"
+"""Decides which Keras ``tf.keras`` is; the target decides it, not the user's shell."""
 
 
 class Starter:
@@ -40,7 +45,7 @@ class Starter:
             found = packages(target.version, target.backend)
             command = [str(node()), "--expose-gc", str(tree() / "js" / "worker" / "node.mjs"), str(modules())]
             try:
-                return Worker(Started(command, {}), _hello(target, found))
+                return Worker(Started(command, os.environ), _hello(target, found))
             except WorkerNotStarted as error:
                 raise WorkerNotStarted(f"{error.message}{_copies(found.library)}", error.log) from error
         self.prepare(target)
@@ -65,8 +70,10 @@ class Starter:
 
 
 def _stem(name: str) -> Started:
-    environment = {**QUIET, **({"TF_USE_LEGACY_KERAS": "1"} if name == "tf-keras" else {})}
-    return Started([sys.executable, "-m", "tensorledger.runtime.stem", name], environment)
+    environment = {**os.environ, **QUIET, LEGACY: "1" if name == "tf-keras" else "0"}
+    environment.setdefault("KERAS_HOME", str(cache_folder() / "keras"))
+    # -P: the folder that the user is in may have a numpy.py.
+    return Started([sys.executable, "-P", "-m", "tensorledger.runtime.stem", name], environment)
 
 
 def _hello(target: Target, found: Packages | None = None) -> Hello:

@@ -73,6 +73,10 @@ class Worker:
         assert isinstance(outcome, Outcome)
         return outcome
 
+    def printed(self) -> str:
+        """Return the end of what the last scenario printed."""
+        return self._process.log.settled(since=self._printed)
+
     def stop(self) -> None:
         """End the process, by fair means first."""
         stop(self._process)
