@@ -86,7 +86,7 @@ test('the zoo loads a folder as it is, and a model of its own from where the har
     asked.push({method, ...params});
     return {tfjs: '/models/one', predictions: [], bound: 0};
   };
-  const {models} = makeZoo({tf, held, host: hostWith(files), ask});
+  const {models} = makeZoo({tf, held, host: hostWith(files), ask, release: '4.22.0'});
   const one = await models.load('/models/one');
   assert.deepEqual(asked, []);
   const two = await models.load('classifier', {from: 'tf-keras'});

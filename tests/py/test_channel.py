@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tensorledger.environment.node import node
 from tensorledger.environment.packages import modules
@@ -480,8 +481,6 @@ def test_the_javascript_worker_refuses_what_is_not_as_agreed_and_goes_on(
 ) -> None:
     with pytest.raises(CallFailed, match=said):
         javascript.channel.call(method, params, deadline=soon(30))
-    other_version = Hello(
-        protocol=PROTOCOL + 1, name="tfjs", version=None, backend="cpu", package="/nowhere", backend_package=None
-    )
+    other_version = replace(HELLO, protocol=PROTOCOL + 1)
     with pytest.raises(CallFailed, match=f"speaks protocol {PROTOCOL}, the harness {PROTOCOL + 1}"):
         javascript.channel.call("hello", other_version, deadline=soon(30))

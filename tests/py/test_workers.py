@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from tensorledger.environment.node import node
 from tensorledger.environment.packages import modules
@@ -223,10 +225,8 @@ def test_a_worker_of_another_protocol_version_is_refused(start: Start) -> None:
 def test_a_real_worker_refuses_a_harness_of_another_protocol_version() -> None:
     command = [str(node()), "--expose-gc", str(tree() / "js" / "worker" / "node.mjs"), str(modules())]
     process = Started(command, os.environ)
-    newer = Hello(
-        protocol=PROTOCOL + 1, name="tfjs", version=None, backend="cpu", package="/nowhere", backend_package=None
-    )
-    with pytest.raises(WorkerBroken, match=f"this worker speaks protocol {PROTOCOL}, the harness {PROTOCOL + 1}"):
+    newer = replace(HELLO, protocol=PROTOCOL + 1)
+    with pytest.raises(WorkerNotStarted, match=f"this worker speaks protocol {PROTOCOL}, the harness {PROTOCOL + 1}"):
         Worker(process, newer)
     assert process.status(0) is not None
 

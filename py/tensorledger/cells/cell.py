@@ -134,6 +134,6 @@ def _request(file: Path, expectation: Expectation, deviation: Deviation | None, 
         model=expectation.model,
         recipe=settings.recipe,
         cycles=settings.cycles,
-        throws=expectation.throws is not None or (deviation is not None and deviation.throws is not None),
+        throws=expectation.throws is not None or bool(deviation and deviation.throws),
         params=settings.params,
     )

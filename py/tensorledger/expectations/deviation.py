@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -30,7 +31,8 @@ class Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     checkpoints: dict[str, Counts] = {}
     first: dict[str, Counts] = {}
     growth: Counts = Counts()
-    throws: Throws | None = None
+    throws: Throws | Literal[False] | None = None
+    """False: what the expectation says is thrown is not."""
 
     def concerns(self, target: Target) -> bool:
         """Say whether a target is in the range."""
@@ -45,14 +47,14 @@ class Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             checkpoints=_over(self.checkpoints, {name: expectation.checkpoints[name] for name in reached}),
             first=_over(self.first, {n: counts for n, counts in expectation.first.items() if n in reached}),
             growth=self.growth.over(expectation.growth),
-            throws=self.throws or expectation.throws,
+            throws=expectation.throws if self.throws is None else self.throws or None,
         )
 
 
-def _until(throws: Throws | None, expectation: Expectation) -> list[str]:
+def _until(throws: Throws | Literal[False] | None, expectation: Expectation) -> list[str]:
     """Return the checkpoints that a scenario reaches which throws there, in the order of the file."""
     names = list(expectation.checkpoints)
-    if throws is None or throws.after not in (None, *names):
+    if not throws or throws.after not in (None, *names):
         return names
     count = 0 if throws.after is None else names.index(throws.after) + 1
     return [name for number, name in enumerate(names) if number < count or name == END]
