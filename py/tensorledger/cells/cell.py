@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec.structs
+
 from tensorledger.environment.cache import CacheUnusable
 from tensorledger.environment.node import NodeMissing
 from tensorledger.environment.packages import PackagesMissing
@@ -23,7 +25,8 @@ from tensorledger.results.result import Failure, Result
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.catalogue import lacking
 from tensorledger.targets.target import Target
-from tensorledger.verdicts.judge import judge, not_caught
+from tensorledger.verdicts.growth import growing
+from tensorledger.verdicts.judge import judge, not_caught, with_growth
 from tensorledger.verdicts.verdict import Verdict
 from tensorledger.workers.errors import WorkerFailed
 from tensorledger.workers.pool import Workers
@@ -110,7 +113,19 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
         watch = Watch(reached=settings.reached, saved_model=settings.saved_model)
         outcome, log = workers.run(cell.target, request, watch, settings.limit, keep=_keeps(cell, file))
         judgement = judge(outcome, expectation, deviations, cell.target)
-        uncaught = not_caught(outcome, expectation, cell.target, judgement.verdict)
+        grown = growing(outcome, cell.target.language) if judgement.verdict == "pass" else {}
+        if grown:
+            again = msgspec.structs.replace(request, cycles=2 * settings.cycles)
+            second, _ = workers.run(cell.target, again, watch, 2 * settings.limit, keep=False, fresh=True)
+            confirmed = growing(second, cell.target.language)
+            grown = {level: said for level, said in grown.items() if level in confirmed}
+            judgement = with_growth(judgement, grown)
+        documented = judgement.expectation
+        uncaught = not_caught(outcome, documented, cell.target, judgement.verdict, grown)
+        if documented.caught != expectation.caught and not not_caught(
+            outcome, expectation, cell.target, judgement.verdict, grown
+        ):
+            uncaught = (f"{cell.target} no longer deviates: it is caught with what {expectation.source} says",)
     except (BadDefinition, ReleaseMissing, PackagesMissing, CacheUnusable) as error:
         return broken("error", error)
     except WorkerFailed as error:

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,9 +20,9 @@ from pathlib import Path
 from filelock import FileLock
 from packaging.version import InvalidVersion, Version
 
-from tensorledger.environment.cache import cache_folder
+from tensorledger.environment.cache import CacheUnusable, cache_folder
 from tensorledger.environment.folders import whole_folder, write_whole
-from tensorledger.environment.node import npm
+from tensorledger.environment.node import NodeMissing, npm
 from tensorledger.environment.packages import modules
 from tensorledger.environment.tree import tree
 
@@ -38,6 +39,8 @@ SECONDS = 600
 """Time limit of one npm install; the largest, 4.22.0 with wasm, takes about 15 s."""
 ASKING = 60
 """Time limit of asking npm which releases there are."""
+PATIENCE = ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]
+"""How long npm waits before it tries again; left to itself it takes 70 s to say that there is no network."""
 
 
 class ReleaseMissing(Exception):
@@ -84,39 +87,54 @@ def fetched(version: str, backend: str) -> Path:
     home = _home(version, backend)
     if home.is_dir():
         return home
-    home.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(f"{home}.lock"):
-        if not home.is_dir():
-            for unfinished in home.parent.glob(f".{home.name}.*"):
-                shutil.rmtree(unfinished, ignore_errors=True)  # of a fetch that was killed
-            with whole_folder(home) as folder:
-                _install(folder, [f"{name}@{version}" for name in _names(backend)])
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{home}.lock"):
+            if not home.is_dir():
+                for unfinished in home.parent.glob(f".{home.name}.*"):
+                    shutil.rmtree(unfinished, ignore_errors=True)  # of a fetch that was killed
+                with whole_folder(home) as folder:
+                    _install(folder, [f"{name}@{version}" for name in _names(backend)])
+    except OSError as error:
+        raise CacheUnusable(home.parent, error) from error
     return home
 
 
-def published(package: str = LIBRARY) -> list[str]:
-    """Return the stable releases of a package, oldest first: as npm says, or as known where npm cannot be asked."""
+def published(package: str = LIBRARY, *, ask: bool = True) -> list[str]:
+    """Return the stable releases of a package, oldest first: as npm says, or as known where npm cannot be asked.
+
+    ``ask``: whether npm is asked at all.
+    """
     known = json.loads((tree() / "js" / LISTING).read_text(encoding="utf-8"))[package]
-    return sorted({*known, *_asked(package)}, key=Version)
+    return sorted({*known, *(_asked(package) if ask else [])}, key=Version)
 
 
 def _asked(package: str) -> list[str]:
     """Return what npm says, at most a day old; nothing where it cannot be asked."""
-    kept = cache_folder() / "published" / f"{package.replace('/', '+')}.json"
-    if kept.is_file() and time.time() - kept.stat().st_mtime < FRESH:
-        return [str(version) for version in json.loads(kept.read_text(encoding="utf-8"))]
-    command = [*npm(), "view", package, "versions", "--json"]
     try:
+        kept = cache_folder() / "published" / f"{package.replace('/', '+')}.json"
+        if kept.is_file() and time.time() - kept.stat().st_mtime < FRESH:
+            return _stable(kept.read_text(encoding="utf-8"))
+        command = [*npm(), "view", package, "versions", "--json", "--fetch-retries=0"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=ASKING, check=True)
-        versions = [version for version in json.loads(done.stdout) if _stable(version)]
-    except (OSError, subprocess.SubprocessError, ValueError, TypeError):
+        versions = _stable(done.stdout)
+    except (CacheUnusable, NodeMissing, OSError, subprocess.SubprocessError, ValueError):
         return []
-    kept.parent.mkdir(exist_ok=True)
-    write_whole(kept, json.dumps(versions))
+    with suppress(OSError):  # then it is asked again
+        kept.parent.mkdir(exist_ok=True)
+        write_whole(kept, json.dumps(versions))
     return versions
 
 
-def _stable(version: str) -> bool:
+def _stable(said: str) -> list[str]:
+    """Return the stable ones of the versions that npm said, in JSON. Raises ValueError where it said none."""
+    versions = json.loads(said)
+    if not isinstance(versions, list) or not versions:
+        raise ValueError(f"npm said {said[:60]!r}")
+    return [version for version in versions if isinstance(version, str) and _is_stable(version)]
+
+
+def _is_stable(version: str) -> bool:
     try:
         return not Version(version).is_prerelease
     except InvalidVersion:
@@ -146,14 +164,15 @@ def _install(folder: Path, what: list[str]) -> None:
     """Install packages into a new folder, without running any package's scripts. Raises ReleaseMissing."""
     (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
     quietly = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-package-lock"]
-    command = [*npm(), "install", *quietly, *what]
+    command = [*npm(), "install", *quietly, *PATIENCE, *what]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired as error:
         reason = f"npm did not fetch {' and '.join(what)} within {SECONDS} s; is the registry reached?"
         raise ReleaseMissing(reason) from error
     if done.returncode != 0:
-        said = "\n".join((done.stderr or done.stdout).strip().splitlines()[:12])
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        said = "\n".join([line for line in lines if not line.startswith("npm ERR!     at ")][:12])
         raise ReleaseMissing(
             f"npm could not fetch {' and '.join(what)} (status {done.returncode}):\n{said}\n"
             "Once npm works: tensorledger install TARGET"

@@ -14,7 +14,7 @@ import msgspec
 
 from tensorledger.environment.tree import shown, tree
 from tensorledger.expectations.amount import Counts
-from tensorledger.expectations.expectation import END, Expectation, Throws, check
+from tensorledger.expectations.expectation import END, Caught, Expectation, Throws, check
 from tensorledger.expectations.toml import BadDefinition, read
 from tensorledger.targets.catalogue import installed
 from tensorledger.targets.target import BadTarget, Pattern, Target
@@ -33,6 +33,8 @@ class Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     growth: Counts = Counts()
     throws: Throws | Literal[False] | None = None
     """False: what the expectation says is thrown is not."""
+    caught: Caught | None = None
+    """What a leak on purpose is caught with instead."""
 
     def concerns(self, target: Target) -> bool:
         """Say whether a target is in the range."""
@@ -47,6 +49,7 @@ class Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             checkpoints=_over(self.checkpoints, {name: expectation.checkpoints[name] for name in reached}),
             first=_over(self.first, {n: counts for n, counts in expectation.first.items() if n in reached}),
             growth=self.growth.over(expectation.growth),
+            caught=self.caught or expectation.caught,
             throws=expectation.throws if self.throws is None else self.throws or None,
         )
 

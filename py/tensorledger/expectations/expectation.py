@@ -40,6 +40,8 @@ class Caught(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     end: Counts
     growth: Counts
+    grows: list[str] = []
+    """The levels that must be found to grow: "heap", "native"."""
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

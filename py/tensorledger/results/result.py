@@ -33,7 +33,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CycleEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cycle left, relative to its own baseline; ``heap`` and ``native`` in bytes, where the runtime has them."""
+    """What a cycle left, relative to its own baseline; see verdicts/growth.py for ``heap`` and ``native``."""
 
     cycle: int
     tensors: int | None

@@ -65,12 +65,15 @@ def _releases(pattern: Pattern, backend: str) -> list[str]:
     pinned = [target.version for target in default() if target.backend == backend and target.version is not None]
     if pattern.version in pinned:
         return [pattern.version]
-    libraries = published(LIBRARY)
-    with_backend = set(published(BACKENDS[backend])) if backend in BACKENDS else set(libraries)
-    there = [release for release in libraries if release in with_backend]
-    found = [release for release in there if pattern.admits(release)]
-    if found:
-        return found
+    there: list[str] = []
+    # What is known to be there needs no asking; a range may mean a release that came out since.
+    for ask in (False, True):
+        libraries = published(LIBRARY, ask=ask)
+        with_backend = set(published(BACKENDS[backend], ask=ask)) if backend in BACKENDS else set(libraries)
+        there = [release for release in libraries if release in with_backend]
+        found = [release for release in there if pattern.admits(release)]
+        if found and (ask or pattern.exact):
+            return found
     what = f"no release of TensorFlow.js with the backend {backend}" if backend in BACKENDS else "no release"
     try:
         close = nearest(pattern.version or "", there)

@@ -43,13 +43,22 @@ class Workers:
         self._starter.prepare(target)
 
     def run(
-        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, keep: bool = True
+        self,
+        target: Target,
+        scenario: RunScenario,
+        watch: Watch,
+        limit: float,
+        *,
+        keep: bool = True,
+        fresh: bool = False,
     ) -> tuple[Outcome, str]:
         """Run a scenario in a clean worker; return what it measured, and the end of what it printed.
 
-        ``keep``: whether the worker may run another one, if it is clean. Raises WorkerFailed, NodeMissing or
-        PackagesMissing.
+        ``keep``: whether the worker may run another one, if it is clean. ``fresh``: take a new one. Raises
+        WorkerFailed, NodeMissing, PackagesMissing or ReleaseMissing.
         """
+        if fresh and target in self._clean:
+            self._clean.pop(target).stop()
         worker = self._clean.pop(target, None) or self._start(target)
         outcome = worker.run(scenario, watch, limit)
         log = worker.printed()

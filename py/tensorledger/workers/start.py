@@ -89,9 +89,10 @@ def _hello(target: Target, found: Packages | None = None) -> Hello:
 
 def _copies(library: Path) -> str:
     """Say so where a release brings several copies of its core, which then get in each other's way."""
-    homes = [library, library.parents[1]]
-    cores = {core for home in homes for core in home.glob("node_modules/@tensorflow/tfjs-core/package.json")}
+    if library.parent.name != "@tensorflow":
+        return ""  # an alias, beside other releases
+    cores = library.parents[2].glob("**/@tensorflow/tfjs-core/package.json")
     versions = sorted({str(json.loads(core.read_text(encoding="utf-8"))["version"]) for core in cores})
-    if len(versions) < 2 or library.parent.name != "@tensorflow":
+    if len(versions) < 2:
         return ""
     return f" (the packages of this release do not fit together: they bring tfjs-core {' and '.join(versions)})"
