@@ -23,7 +23,7 @@ from tensorledger.scenarios.catalogue import Scenario, all_scenarios
 from tensorledger.targets.target import Target
 from tensorledger.terminal.cell import details
 from tensorledger.terminal.console import console
-from tensorledger.terminal.grid import grid
+from tensorledger.terminal.grid import grid, seconds
 from tensorledger.terminal.marks import marked
 from tensorledger.verdicts.verdict import AS_EXPECTED
 from tensorledger.workers.pool import Workers
@@ -77,6 +77,7 @@ def run(
                 _write(json_file, document(results, versions))
     if len(results) > 1:
         shown.print(grid((result.scenario, result.target, result.verdict) for result in results))
+        shown.print(seconds((result.target, result.seconds) for result in results))
     if all(result.verdict == "skip" for result in results):
         raise click.exceptions.Exit(2)
     raise click.exceptions.Exit(0 if all(result.verdict in AS_EXPECTED for result in results) else 1)

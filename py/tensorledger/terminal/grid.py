@@ -24,7 +24,7 @@ def grid(verdicts: Iterable[tuple[str, str, str]]) -> Table:
         headings = [target.replace("@", "\n@").replace("/", "\n/") for target in targets]
     else:
         headings = [str(number) for number in range(1, len(targets) + 1)]
-        table.title = "   ".join(f"{number} {target}" for number, target in zip(headings, targets, strict=True))
+        table.title = "   ".join(f"{number}\u00a0{target}" for number, target in zip(headings, targets, strict=True))
         table.title_justify = "left"
     table.add_column("scenario", no_wrap=True)
     for heading in headings:
@@ -45,3 +45,11 @@ def _legend(verdicts: Iterable[str]) -> str:
     counts = Counter(verdicts)
     said = [f"{mark} {count} {verdict}" for verdict, (mark, _) in MARKS.items() if (count := counts[verdict])]
     return "   ".join([*said, "blank: not written in that language"])
+
+
+def seconds(spent: Iterable[tuple[str, float]]) -> str:
+    """Say where the time went: the seconds of the cells of each target, the longest first."""
+    by_target: Counter[str] = Counter()
+    for target, time in spent:
+        by_target[target] += time  # type: ignore[assignment]
+    return "seconds by target: " + ", ".join(f"{target} {time:.0f}" for target, time in by_target.most_common())
