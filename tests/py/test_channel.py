@@ -221,7 +221,11 @@ def test_descriptors_come_along_in_order() -> None:
 
 # --- what is not
 
-WELCOME_PARAMS = {"protocol": 1, "name": "keras", "version": None, "backend": None, "package": None}
+WELCOME_PARAMS = {
+    **dict.fromkeys(("version", "backend", "package", "backend_package")),
+    "protocol": 1,
+    "name": "keras",
+}
 
 
 @pytest.mark.parametrize(
@@ -455,6 +459,7 @@ class Wrong(Message, frozen=True):
     version: str | None = None
     backend: str | None = None
     package: str | None = None
+    backend_package: str | None = None
     more: int = 1
 
 
@@ -470,7 +475,7 @@ def javascript() -> Iterator[Started]:
     ("method", "params", "said"),
     [
         ("hello", Wrong(protocol="1"), 'protocol: the params of "hello" are not as agreed'),
-        ("hello", Nothing(), 'the params of "hello" are not as agreed.*required property "package"'),
+        ("hello", Nothing(), 'the params of "hello" are not as agreed.*required property "backend_package"'),
         ("run", HELLO, 'the params of "run" are not as agreed'),
         ("fork", Fork(), 'no method "fork"'),
         ("toString", Nothing(), 'no method "toString"'),

@@ -136,7 +136,7 @@ class Replay(Workers):
         self.outcomes = outcomes
 
     def run(
-        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, keep: bool = True
+        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, **how: bool
     ) -> tuple[Outcome, str]:
         return self.outcomes[scenario.scenario, target], ""
 

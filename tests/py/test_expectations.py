@@ -182,7 +182,8 @@ def test_the_projects_expectation_is_found_by_name_a_users_beside_the_file(
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("[keras]", "[kers]", ["no table [keras]"]),
+        ("[keras]", '["keras@3"]', ["keras@3", "none for [keras]"]),
+        ("[keras]", '["keras@three"]', ["keras@three", "neither a version nor a range"]),
         ("seeds = 0\n", "seeds = 1\n", ["seeds = 1"]),
         ("tensors = 4, bytes = 160", "tensors = 4", ["weights", "bytes"]),
         ("tensors = 4, bytes = 160", "tensors = 4, bytes = 160, buffer = 1", ["weights", "buffer"]),
@@ -200,6 +201,16 @@ def test_a_mistake_in_a_description_is_refused_with_its_file_and_place(
     message = str(refused.value)
     assert "harness/models/classifier.toml: " in message
     assert [part for part in says if part not in message] == []
+
+
+def test_a_runtime_that_a_description_leaves_out_has_no_such_model(definitions: Definitions) -> None:
+    definitions.write("models/classifier", MODEL.replace("[keras]", "[kers]"))
+    with pytest.raises(BadDefinition, match=r"harness/models/classifier\.toml: there is no classifier for keras"):
+        describe("classifier").of("keras")
+    for runtime in ("tfjs", "keras", "tf-keras"):
+        definitions.write("models/classifier", MODEL.replace(f"[{runtime}]", f"[{runtime}s]"))
+        described = describe("classifier").parts
+        assert runtime not in described and len(described) == 2
 
 
 def test_an_unknown_model_is_refused_with_those_there_are(definitions: Definitions) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tensorledger.environment.releases import BACKENDS as BACKEND_PACKAGES
+from tensorledger.environment.releases import published
 from tensorledger.targets.catalogue import default, installed, resolve
 from tensorledger.targets.target import BACKENDS, BadTarget, Pattern, Target
 
@@ -73,8 +75,17 @@ def test_targets_come_once_and_in_the_order_written() -> None:
     assert len(resolve(["tf-keras", "default"])) == len(default())
 
 
-def test_a_star_means_every_release() -> None:
-    assert resolve(["tfjs@*"]) == [target for target in default() if target.name == "tfjs" and target.backend == "cpu"]
+def test_a_star_means_every_release_that_was_published() -> None:
+    every = resolve(["tfjs@*"])
+    assert [target.version for target in every] == published()
+    assert {target for target in default() if target.name == "tfjs" and target.backend == "cpu"} < set(every)
+    assert {target.backend for target in every} == {"cpu"}
+
+
+def test_a_star_with_a_backend_means_every_release_that_has_it() -> None:
+    every = [target.version for target in resolve(["tfjs@*/wasm"])]
+    assert every == [version for version in published() if version in published(BACKEND_PACKAGES["wasm"])]
+    assert every[-1] == "4.22.0" and "1.2.1" not in every
 
 
 def test_a_range_means_the_releases_within_it() -> None:

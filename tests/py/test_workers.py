@@ -458,7 +458,7 @@ def stem(tmp_path: Path) -> Iterator[Callable[[str], Started]]:
     def begin(end: str) -> Started:
         file = tmp_path / "stem.py"
         file.write_text(STEM.replace("END", end), encoding="utf-8")
-        started.append(Started([sys.executable, str(file)], {}))
+        started.append(Started([sys.executable, str(file)], os.environ))  # it imports the package that is tested
         return started[-1]
 
     yield begin

@@ -12,7 +12,6 @@ import click
 import msgspec
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from tensorledger.cli.options import TargetType, flat, json_option
 from tensorledger.environment import packages, releases
@@ -25,6 +24,7 @@ from tensorledger.results.result import write
 from tensorledger.targets.catalogue import installed, lacking
 from tensorledger.targets.target import Target
 from tensorledger.terminal.console import console
+from tensorledger.terminal.progress import progress
 
 State = Literal["there", "fetched", "failed", "lacking"]
 MARKS = {"there": "[green]✓[/]", "fetched": "[green]✓[/]", "failed": "[bold red]✗[/]", "lacking": "[yellow]–[/]"}
@@ -66,26 +66,15 @@ def install(chosen: Sequence[list[Target]], json_file: Path | None) -> None:
 
 
 def _all(targets: list[Target], shown: Console, done: list[Installed]) -> None:
-    # On the results' own console where that is a terminal, so that the two do not draw over each other.
-    above = shown if shown.is_terminal else console(stderr=True)
-    progress = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=above,
-        transient=True,
-        disable=not above.is_terminal,
-    )
+    bar = progress(shown)
     worker = _once(_worker_packages)
-    with progress:
-        task = progress.add_task("", total=len(targets))
+    with bar:
+        task = bar.add_task("", total=len(targets))
         for target in targets:
-            progress.update(task, description=escape(str(target)))
+            bar.update(task, description=escape(str(target)))
             found = _install(target, worker)
             done.append(found)
-            progress.advance(task)
+            bar.advance(task)
             shown.print(_line(found, target), soft_wrap=True)
 
 
