@@ -37,6 +37,7 @@ def judged(
         leaks=outcome.cycles[-1].leaks if outcome.cycles else [],
         problems=list(judgement.problems),
         parity=outcome.agreements,
+        thrown=_failure(thrown) if judgement.verdict != "error" and thrown else None,
         caught=caught,
         log=log,
     )

@@ -87,6 +87,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Every expectation that was not met, with what was measured instead."""
     parity: list[Agreement]
     """Predictions of loaded models beside those of the Keras that made them."""
+    thrown: Failure | None = None
+    """What was thrown where that was expected, or documented."""
     caught: bool | None = None
     """Of a scenario that leaks on purpose: whether it failed with exactly what it is to leave; null of all others."""
     log: str = ""
