@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from tensorledger.environment.cache import CacheUnusable
 from tensorledger.environment.node import NodeMissing
 from tensorledger.environment.packages import PackagesMissing
 from tensorledger.environment.releases import ReleaseMissing
-from tensorledger.environment.tree import tree
-from tensorledger.expectations.deviation import Deviation, deviations_for
+from tensorledger.environment.tree import shown, tree
+from tensorledger.expectations.deviation import Deviation, Deviations, deviations_for
 from tensorledger.expectations.expectation import Expectation, expectation_for
 from tensorledger.expectations.toml import BadDefinition
 from tensorledger.models.saved import saved_model
@@ -26,7 +26,7 @@ from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.catalogue import lacking
 from tensorledger.targets.target import Target
 from tensorledger.verdicts.growth import growing
-from tensorledger.verdicts.judge import judge, not_caught, with_growth
+from tensorledger.verdicts.judge import Judgement, judge, not_caught, with_growth
 from tensorledger.verdicts.verdict import Verdict
 from tensorledger.workers.errors import WorkerFailed
 from tensorledger.workers.pool import Workers
@@ -120,12 +120,7 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
             confirmed = growing(second, cell.target.language)
             grown = {level: said for level, said in grown.items() if level in confirmed}
             judgement = with_growth(judgement, grown)
-        documented = judgement.expectation
-        uncaught = not_caught(outcome, documented, cell.target, judgement.verdict, grown)
-        if documented.caught != expectation.caught and not not_caught(
-            outcome, expectation, cell.target, judgement.verdict, grown
-        ):
-            uncaught = (f"{cell.target} no longer deviates: it is caught with what {expectation.source} says",)
+        uncaught = _uncaught(cell, outcome, expectation, deviations, judgement, grown)
     except (BadDefinition, ReleaseMissing, PackagesMissing, CacheUnusable) as error:
         return broken("error", error)
     except WorkerFailed as error:
@@ -136,6 +131,26 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
     caught = None if expectation.caught is None else not uncaught
     result = judged(cell.scenario.name, cell.target, seconds, outcome, judgement, caught, log)
     return Ran(cell, result, outcome, expectation, uncaught)
+
+
+def _uncaught(
+    cell: Cell,
+    outcome: Outcome,
+    expectation: Expectation,
+    deviations: Deviations,
+    judgement: Judgement,
+    grown: Mapping[str, str],
+) -> tuple[str, ...]:
+    """Say in what a leak on purpose was not caught, as the expectation or its deviation for this target says."""
+    plain = not_caught(outcome, expectation, cell.target, judgement.verdict, grown)
+    deviation = deviations.of(cell.target)
+    if expectation.caught is None or deviation is None or deviations.path is None:
+        return plain
+    where = f"{shown(deviations.path)}: {deviation.id}"
+    if not plain:
+        return (f"{where}: {cell.target} no longer deviates: it is caught with what {expectation.source} says",)
+    documented = not_caught(outcome, deviation.instead_of(expectation), cell.target, judgement.verdict, grown)
+    return tuple(f"{where}: {problem}" for problem in documented)
 
 
 def _keeps(cell: Cell, file: Path) -> bool:
