@@ -1,11 +1,13 @@
 // A model inside a model: disposing of the outer one releases both; of the inner one, only that; of both, both.
 export default async function* ({models, held}) {
-  models.nested().dispose();
+  const first = models.nested();
+  yield 'created';
+  first.dispose();
   yield 'outer disposed';
-  const model = models.nested();
-  model.layers[0].dispose();
+  const second = models.nested();
+  second.layers[0].dispose();
   yield 'inner disposed';
-  model.dispose();
+  second.dispose();
   yield 'both disposed';
   held.length = 0;
 }

@@ -6,6 +6,7 @@ that no longer deviates, or deviates otherwise, fails.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -35,6 +36,9 @@ class Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """False: what the expectation says is thrown is not."""
     caught: Caught | None = None
     """What a leak on purpose is caught with instead."""
+    against: dict[str, Counts] = {}
+    """What the expectation says in the places that are otherwise here, by checkpoint, and "growth". It is stated again so
+    that a number which every target deviates from cannot be changed unnoticed."""
 
     def concerns(self, target: Target) -> bool:
         """Say whether a target is in the range."""
@@ -97,9 +101,40 @@ def load(path: Path, expectation: Expectation) -> Deviations:
         try:
             names = {Pattern.parse(text).name for text in deviation.targets}
             check(deviation.instead_of(expectation), names)
+            for problem in against(deviation, expectation):
+                raise BadDefinition(problem)
         except (BadTarget, BadDefinition) as error:
             raise BadDefinition(f"{shown(path)}: {deviation.id}: {error}") from error
     return deviations
+
+
+def otherwise(deviation: Deviation, expectation: Expectation) -> dict[str, dict[str, int | str]]:
+    """Return what the expectation says in the places where the deviation does not let it stand."""
+    documented = deviation.instead_of(expectation)
+    places = {
+        name: (counts, documented.checkpoints.get(name, Counts())) for name, counts in expectation.checkpoints.items()
+    }
+    places["growth"] = (expectation.growth, documented.growth)
+    found = {
+        place: {quantity: said for quantity, said in theirs.stated() if dict(mine.stated()).get(quantity) != said}
+        for place, (theirs, mine) in places.items()
+    }
+    return {place: counts for place, counts in found.items() if counts}
+
+
+def against(deviation: Deviation, expectation: Expectation) -> Iterator[str]:
+    """Yield where ``against`` is not what the expectation says."""
+    wanted = otherwise(deviation, expectation)
+    for place in dict.fromkeys([*wanted, *deviation.against]):
+        mine = dict(deviation.against.get(place, Counts()).stated())
+        theirs = wanted.get(place, {})
+        for quantity in dict.fromkeys([*theirs, *mine]):
+            if mine.get(quantity) != theirs.get(quantity):
+                stands = theirs.get(quantity, "what stands there is not deviated from")
+                yield (
+                    f"against.{place} {quantity}: {mine.get(quantity, 'not stated')}, "
+                    f"but {expectation.source} says: {stands}"
+                )
 
 
 def deviations_for(scenario: str, expectation: Expectation) -> Deviations:
