@@ -37,8 +37,8 @@ class Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     caught: Caught | None = None
     """What a leak on purpose is caught with instead."""
     against: dict[str, Counts] = {}
-    """What the expectation says in the places that are otherwise here, by checkpoint, and "growth". It is stated again so
-    that a number which every target deviates from cannot be changed unnoticed."""
+    """What the expectation says in the places that are otherwise here, by checkpoint, and "growth". It is stated
+    again, so that a number which every target deviates from cannot be changed unnoticed."""
 
     def concerns(self, target: Target) -> bool:
         """Say whether a target is in the range."""
