@@ -11,6 +11,7 @@ from outcomes import MODEL, Definitions, definitions_at
 from tensorledger.expectations.amount import NOTHING, Counts, amount
 from tensorledger.expectations.description import describe
 from tensorledger.expectations.deviation import deviations_for
+from tensorledger.expectations.deviation import load as load_deviations
 from tensorledger.expectations.expectation import Expectation, expectation_for
 from tensorledger.expectations.toml import BadDefinition
 from tensorledger.targets.catalogue import installed
@@ -266,6 +267,22 @@ def test_a_deviation_of_some_versions_of_keras_is_compared_with_the_installed_on
     for written, concerned in ((f"keras@{version}", True), (f"keras@<{version}", False)):
         deviations = definitions.deviations(DEVIATION.replace("tfjs", written), expectation)
         assert (deviations.of(Target("keras")) is not None) is concerned
+
+
+def test_a_deviation_says_again_what_it_deviates_from(definitions: Definitions) -> None:
+    expectation = definitions.expectation(WALK)
+    definitions.deviations(DEVIATION, expectation)
+    path = definitions.write("deviations/walk", DEVIATION)
+    with pytest.raises(
+        BadDefinition, match=r"keeps-weights: against.end tensors: not stated, but .* says: 0"
+    ):
+        load_deviations(path, expectation)
+    path = definitions.write("deviations/walk", DEVIATION + "against.end = { tensors = 1 }\n")
+    with pytest.raises(BadDefinition, match=r"against.end tensors: 1, but harness/expectations/walk.toml says: 0"):
+        load_deviations(path, expectation)
+    path = definitions.write("deviations/walk", DEVIATION + "against.end = { tensors = 0, bytes = 0 }\n")
+    with pytest.raises(BadDefinition, match=r"against.end bytes: 0, but .* is not deviated from"):
+        load_deviations(path, expectation)
 
 
 def test_two_deviations_of_one_target_are_refused(definitions: Definitions) -> None:
