@@ -1,8 +1,6 @@
 // The ways to release a model, each by its name. `release` acts on the models that the zoo made; a recipe with `around`
 // runs the scenario inside something that is to release what it made.
 
-import {modelClass} from '../worker/library.mjs';
-
 /**
  * @typedef {object} Recipe
  * @property {(context: any) => unknown} [before]  before a cycle's scenario starts
@@ -39,7 +37,7 @@ export const RECIPES = {
  * @param {any} tf
  */
 export function defaultRecipe(tf) {
-  return typeof modelClass(tf).prototype.dispose === 'function' ? 'dispose' : 'walk-values';
+  return typeof tf.LayersModel?.prototype.dispose === 'function' ? 'dispose' : 'walk-values';
 }
 
 /**

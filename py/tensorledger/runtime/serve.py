@@ -89,8 +89,7 @@ class Worker:
         self._channel.notify("reached", Reached(cycle=cycle, name=name))
 
     def _saved_model(self, model: str, source: str) -> SavedModel:
-        request = SavedModelRequest(model=model, source=source, release=None)
-        answer: SavedModel = self._channel.call("saved_model", request)
+        answer: SavedModel = self._channel.call("saved_model", SavedModelRequest(model=model, source=source))
         return answer
 
 
