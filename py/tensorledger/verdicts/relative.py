@@ -5,8 +5,6 @@ from __future__ import annotations
 from tensorledger.expectations.description import QUANTITIES
 from tensorledger.protocol.messages import Cycle, Outcome, Reading
 
-END = "end"
-
 
 def relative(reading: Reading, baseline: Reading) -> Reading:
     """Return a reading less the baseline; what either lacks is None."""
