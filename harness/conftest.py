@@ -22,7 +22,7 @@ from tensorledger.scenarios.catalogue import Scenario, all_scenarios
 from tensorledger.targets.catalogue import resolve
 from tensorledger.targets.target import BadTarget, Target
 from tensorledger.terminal.cell import details
-from tensorledger.terminal.grid import grid
+from tensorledger.terminal.grid import grid, seconds
 from tensorledger.terminal.marks import CAUGHT
 from tensorledger.workers.pool import Workers
 
@@ -235,6 +235,7 @@ def _grid(terminalreporter: Any, found: list[dict[str, Any]]) -> str:
     console = Console(width=writer.fullwidth, highlight=False, force_terminal=writer.hasmarkup)
     with console.capture() as capture:
         console.print(grid((v["result"]["scenario"], v["result"]["target"], v["verdict"]) for v in found))
+        console.print(seconds((v["result"]["target"], v["result"]["seconds"]) for v in found))
     return capture.get()
 
 

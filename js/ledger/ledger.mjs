@@ -17,7 +17,6 @@ const ELEMENT = {float32: 4, int32: 4, bool: 1, complex64: 8};
  * @property {number} serial  counts up over all tensors ever made
  * @property {number[]} shape
  * @property {string} dtype
- * @property {string | null} name  of a variable
  * @property {Buffer} buffer
  */
 
@@ -27,12 +26,14 @@ export class Ledger {
   /** @type {WeakMap<object, Buffer>} by dataId; weak, because a backend may free data whose id nobody holds */
   #buffers = new WeakMap();
   #serial = 0;
+  #engine;
 
   /**
    * Starts keeping the ledger of an engine; tensors made before are not in it.
-   * @param {any} engine  what tf.engine() returns (TensorFlow.js from 1.1 on)
+   * @param {any} engine  see engineOf in worker/library.mjs
    */
   constructor(engine) {
+    this.#engine = engine;
     const creation = CREATION.find(name => typeof engine[name] === 'function');
     if (creation === undefined) throw new Error('this TensorFlow.js engine has none of: ' + CREATION.join(', '));
     const {[creation]: create, disposeTensor} = engine;
@@ -51,7 +52,7 @@ export class Ledger {
 
   /** @param {any} tensor @param {any} engine */
   #created(tensor, engine) {
-    const {id, shape, dtype, size, dataId, name} = tensor;
+    const {id, shape, dtype, size, dataId} = tensor;
     let buffer = this.#buffers.get(dataId);
     if (buffer === undefined) {
       const element = ELEMENT[/** @type {keyof ELEMENT} */ (dtype)];
@@ -64,7 +65,7 @@ export class Ledger {
     }
     buffer.tensors += 1;
     this.#serial += 1;
-    this.#live.set(id, {serial: this.#serial, shape, dtype, name: name ?? null, buffer});
+    this.#live.set(id, {serial: this.#serial, shape, dtype, buffer});
   }
 
   /** @param {any} tensor */
@@ -107,9 +108,13 @@ export class Ledger {
    * @param {number} mark
    */
   since(mark) {
+    // Asked only now: early releases make a variable's tensor before they name the variable.
+    const {registeredVariables = {}} = this.#engine.state ?? this.#engine;
+    const names = new Map(Object.entries(registeredVariables).map(([name, variable]) => [variable.id, name]));
     const groups = new Map();
-    for (const {serial, shape, dtype, name, buffer} of this.#live.values()) {
+    for (const [id, {serial, shape, dtype, buffer}] of this.#live) {
       if (serial <= mark) continue;
+      const name = names.get(id) ?? null;
       const bytes = bytesOf(buffer);
       const key = JSON.stringify([shape, dtype, name, bytes]);
       const group = groups.get(key);

@@ -1,6 +1,8 @@
 // The ways to release a model, each by its name. `release` acts on the models that the zoo made; a recipe with `around`
 // runs the scenario inside something that is to release what it made.
 
+import {modelClass} from '../worker/library.mjs';
+
 /**
  * @typedef {object} Recipe
  * @property {(context: any) => unknown} [before]  before a cycle's scenario starts
@@ -37,7 +39,7 @@ export const RECIPES = {
  * @param {any} tf
  */
 export function defaultRecipe(tf) {
-  return typeof tf.LayersModel?.prototype.dispose === 'function' ? 'dispose' : 'walk-values';
+  return typeof modelClass(tf).prototype.dispose === 'function' ? 'dispose' : 'walk-values';
 }
 
 /**

@@ -2,10 +2,14 @@
 
 import {classifier} from './classifier.mjs';
 import {extractor} from './extractor.mjs';
-import {fileHandler} from './load.mjs';
+import {loadGraph, loadLayers} from './load.mjs';
+import {dropout, nested, normalized, recurrent, shared} from './shapes.mjs';
 
 /** @type {Record<string, (tf: any) => any>} */
-const NATIVE = {classifier, extractor};
+const NATIVE = {classifier, extractor, shared, nested, recurrent, dropout, normalized};
+
+/** The models that there are files of. */
+const SAVED = ['classifier', 'extractor'];
 
 /**
  * @param {object} parts
@@ -13,8 +17,9 @@ const NATIVE = {classifier, extractor};
  * @param {any[]} parts.held
  * @param {import('../worker/host.mjs').Host} parts.host
  * @param {(method: string, params: object) => Promise<any>} parts.ask
+ * @param {string} parts.release  of TensorFlow.js
  */
-export function makeZoo({tf, held, host, ask}) {
+export function makeZoo({tf, held, host, ask, release}) {
   /** @type {Map<string, any>} largest difference so far, by model and source */
   const agreements = new Map();
   /** @type {Map<string, any>} what the harness told of a saved model */
@@ -28,7 +33,7 @@ export function makeZoo({tf, held, host, ask}) {
   /** @param {string} model @param {string} source */
   const lookUp = async (model, source) => {
     const key = `${source}/${model}`;
-    if (!saved.has(key)) saved.set(key, await ask('saved_model', {model, source}));
+    if (!saved.has(key)) saved.set(key, await ask('saved_model', {model, source, release}));
     return saved.get(key);
   };
 
@@ -36,13 +41,23 @@ export function makeZoo({tf, held, host, ask}) {
     ...Object.fromEntries(Object.entries(NATIVE).map(([name, make]) => [name, () => hold(make(tf))])),
 
     /**
-     * Loads a saved model: one of the zoo by its name, as `from` ("keras" or "tf-keras") made it, or a folder.
-     * @param {string} nameOrPath
+     * Loads a saved model of layers: one of the zoo by its name, as `from` ("keras" or "tf-keras") made it, a folder, or
+     * an object with `load`, as TensorFlow.js takes it.
+     * @param {string | {load: () => Promise<object>}} source
      * @param {{from?: string}} [options]
      */
-    async load(nameOrPath, {from = 'keras'} = {}) {
-      const folder = Object.hasOwn(NATIVE, nameOrPath) ? (await lookUp(nameOrPath, from)).tfjs : nameOrPath;
-      return hold(await tf.loadLayersModel(fileHandler(folder, host)));
+    async load(source, {from = 'keras'} = {}) {
+      const folder = typeof source === 'string' && SAVED.includes(source) ? (await lookUp(source, from)).tfjs : source;
+      return hold(await loadLayers(tf, folder, host));
+    },
+
+    /**
+     * Loads a saved model as a graph: one of the zoo by its name, as Keras 3 made it, or a folder.
+     * @param {string} source
+     */
+    async loadGraph(source) {
+      const folder = SAVED.includes(source) ? (await lookUp(source, 'keras')).graph : source;
+      return hold(await loadGraph(tf, folder, host));
     },
 
     /**

@@ -5,6 +5,7 @@ import {cycles} from '../lifecycle/cycles.mjs';
 import {RECIPES, defaultRecipe, whyNot} from '../lifecycle/recipes.mjs';
 import {makeData} from '../models/data.mjs';
 import {makeZoo} from '../models/zoo.mjs';
+import {startLibrary} from './library.mjs';
 import {describe} from './thrown.mjs';
 
 /** JSON-RPC's own error codes. */
@@ -40,12 +41,10 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
 
   /** @type {Record<string, (params: any) => Promise<object>>} */
   const methods = {
-    async hello({protocol: theirs, name, version, backend, package: folder}) {
+    async hello({protocol: theirs, name, version, ...wanted}) {
       if (theirs !== protocol) throw new RangeError(`this worker speaks protocol ${protocol}, the harness ${theirs}`);
-      const tf = await loadLibrary(folder);
-      const ledger = new Ledger(tf.engine());
-      await tf.setBackend(backend);
-      await tf.ready();
+      const {tf, engine} = await startLibrary(loadLibrary, wanted);
+      const ledger = new Ledger(engine);
       stage = {tf, ledger, target: {name, version, backend: tf.getBackend()}, data: makeData(tf)};
       return {protocol, versions: {...host.versions, tfjs: tf.version.tfjs ?? tf.version['tfjs-core']}};
     },
@@ -68,9 +67,9 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       const recipe = RECIPES[chosen];
       /** @type {any[]} */
       const held = [];
-      const {models, agreements} = makeZoo({tf, held, host, ask});
+      const {models, agreements} = makeZoo({tf, held, host, ask, release: stage.target.version});
       const context = {
-        tf, models, data: {...data, ...data[model]}, target, held, params,
+        tf, models, data: {...data, ...(data[model] ?? data.classifier)}, target, held, params,
         async release() {
           await recipe.release?.(context);
           held.length = 0;

@@ -41,7 +41,7 @@ test('"tidy" takes what was made in it and leaves the weights', () => {
 
 test('the default is dispose, or walk-values where a release has no dispose', () => {
   assert.equal(defaultRecipe(tf), 'dispose');
-  for (const old of [{}, {LayersModel: class {}}]) assert.equal(defaultRecipe(old), 'walk-values');
+  for (const old of [{Model: class {}}, {LayersModel: class {}}]) assert.equal(defaultRecipe(old), 'walk-values');
 });
 
 test('a recipe that is not there is told, with those that are', () => {

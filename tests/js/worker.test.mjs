@@ -9,7 +9,7 @@ import {Peer} from './peer.mjs';
 
 const WORKER = fileURLToPath(new URL('../../js/worker/node.mjs', import.meta.url));
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
-const HELLO = {protocol: 1, name: 'tfjs', version: '4.22.0', backend: 'cpu', package: `${MODULES}/tfjs-4.22.0`};
+const HELLO = {protocol: 1, name: 'tfjs', version: '4.22.0', backend: 'cpu', package: `${MODULES}/tfjs-4.22.0`, backend_package: null};
 
 /** A worker, asked as the harness asks. */
 class Asked extends Peer {
@@ -146,7 +146,7 @@ test('a saved model is asked for, and an answer that is an error is the scenario
         return {error: {code: 1, message: 'there is none'}};
       });
     assert.equal(result.cycles[0].thrown.message, 'there is none');
-    assert.deepEqual(asked, [{method: 'saved_model', model: 'classifier', source: 'keras'}]);
+    assert.deepEqual(asked, [{method: 'saved_model', model: 'classifier', source: 'keras', release: '4.22.0'}]);
   } finally {
     rmSync(folder, {recursive: true});
   }

@@ -10,7 +10,7 @@ function zoo(ask = () => assert.fail('nothing is asked for')) {
   const held = [];
   /** @type {any} */
   const host = {readFile: () => assert.fail('nothing is read')};
-  return {held, ...makeZoo({tf, held, host, ask})};
+  return {held, ...makeZoo({tf, held, host, ask, release: '4.22.0'})};
 }
 
 /** @param {number[]} values */
@@ -74,7 +74,7 @@ test('of several comparisons of a model the largest difference is told, by its s
   const asked = [];
   const {models, agreements} = zoo(async (method, params) => {
     asked.push([method, params]);
-    return {tfjs: '/nowhere', predictions: [1, 2], bound: 0.25};
+    return {tfjs: '/nowhere', graph: '/nowhere', predictions: [1, 2], bound: 0.25};
   });
   await models.compare('extractor', prediction([1.5, 2]));
   await models.compare('extractor', prediction([1, 2.25]));
@@ -87,7 +87,7 @@ test('of several comparisons of a model the largest difference is told, by its s
   await models.compare('extractor', prediction([1, 2]));
   assert.deepEqual(agreements.get('keras/extractor'), {model: 'extractor', source: 'keras', bound: 0.25, max_abs: null, max_rel: null});
   assert.deepEqual(asked, [
-    ['saved_model', {model: 'extractor', source: 'keras'}],
-    ['saved_model', {model: 'extractor', source: 'tf-keras'}],
+    ['saved_model', {model: 'extractor', source: 'keras', release: '4.22.0'}],
+    ['saved_model', {model: 'extractor', source: 'tf-keras', release: '4.22.0'}],
   ], 'the harness is asked once for each');
 });

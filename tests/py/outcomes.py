@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import tensorledger
 from tensorledger.environment.tree import tree
 from tensorledger.expectations.amount import Counts, amount
 from tensorledger.expectations.description import QUANTITIES, describe
-from tensorledger.expectations.deviation import Deviations
+from tensorledger.expectations.deviation import Deviation, Deviations, otherwise
 from tensorledger.expectations.deviation import load as load_deviations
 from tensorledger.expectations.expectation import END, Expectation, Throws, load
+from tensorledger.expectations.toml import BadDefinition
 from tensorledger.protocol.messages import Agreement, CheckpointReading, Cycle, Outcome, Reading, Thrown
 from tensorledger.targets.target import Target
 
@@ -137,7 +142,23 @@ class Definitions:
         return load(self.write(f"expectations/{name}", text))
 
     def deviations(self, text: str, expectation: Expectation, name: str = "walk") -> Deviations:
-        return load_deviations(self.write(f"deviations/{name}", text), expectation)
+        """Load deviations after adding what they are against, which their file has to state."""
+        blocks = re.split(r"(?m)^(?=\[\[deviation\]\])", text)
+        whole = "".join(block + _against(block, expectation) for block in blocks)
+        return load_deviations(self.write(f"deviations/{name}", whole), expectation)
+
+
+def _against(block: str, expectation: Expectation) -> str:
+    try:
+        (deviation,) = msgspec.convert(tomllib.loads(block)["deviation"], list[Deviation])
+        places = otherwise(deviation, expectation)
+    except (KeyError, ValueError, BadDefinition):
+        return ""  # that is what the test is about
+    return "".join(
+        f"against.{json.dumps(place)}.{quantity} = {json.dumps(said)}\n"
+        for place, counts in places.items()
+        for quantity, said in counts.items()
+    )
 
 
 @contextmanager

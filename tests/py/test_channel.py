@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tensorledger.environment.node import node
 from tensorledger.environment.packages import modules
@@ -44,10 +45,10 @@ from tensorledger.protocol.messages import (
 )
 from tensorledger.workers.process import Started, stop
 
-HELLO = Hello(protocol=1, name="keras", version=None, backend=None, package=None)
+HELLO = Hello(protocol=1, name="keras", version=None, backend=None, package=None, backend_package=None)
 WELCOME = {"protocol": 1, "versions": {}}
-SAVED = SavedModel(keras="model.keras", tfjs="tfjs", predictions=[0.5], bound=1e-6)
-ASK = SavedModelRequest(model="classifier", source="keras")
+SAVED = SavedModel(keras="model.keras", tfjs="tfjs", graph="graph", predictions=[0.5], bound=1e-6)
+ASK = SavedModelRequest(model="classifier", source="keras", release=None)
 
 
 def soon(seconds: float = 10.0) -> float:
@@ -118,7 +119,7 @@ def test_a_request_is_answered_with_the_agreed_type() -> None:
 def test_text_of_any_kind_arrives_as_it_was_sent() -> None:
     text = 'line\nbreak\r\n\0 "quoted" é 漢 \U0001f642'
     with answered_by(lambda _: {"hello": lambda asked: Welcome(protocol=1, versions={"name": asked.name})}) as mine:
-        sent = Hello(protocol=1, name=text, version=None, backend=None, package=None)
+        sent = Hello(protocol=1, name=text, version=None, backend=None, package=None, backend_package=None)
         assert mine.call("hello", sent, deadline=soon()).versions == {"name": text}
 
 
@@ -220,7 +221,11 @@ def test_descriptors_come_along_in_order() -> None:
 
 # --- what is not
 
-WELCOME_PARAMS = {"protocol": 1, "name": "keras", "version": None, "backend": None, "package": None}
+WELCOME_PARAMS = {
+    **dict.fromkeys(("version", "backend", "package", "backend_package")),
+    "protocol": 1,
+    "name": "keras",
+}
 
 
 @pytest.mark.parametrize(
@@ -454,13 +459,14 @@ class Wrong(Message, frozen=True):
     version: str | None = None
     backend: str | None = None
     package: str | None = None
+    backend_package: str | None = None
     more: int = 1
 
 
 @pytest.fixture(scope="module")
 def javascript() -> Iterator[Started]:
     command = [str(node()), "--expose-gc", str(tree() / "js" / "worker" / "node.mjs"), str(modules())]
-    worker = Started(command, {"NODE_PATH": str(modules())})
+    worker = Started(command, os.environ)
     yield worker
     stop(worker)
 
@@ -469,7 +475,7 @@ def javascript() -> Iterator[Started]:
     ("method", "params", "said"),
     [
         ("hello", Wrong(protocol="1"), 'protocol: the params of "hello" are not as agreed'),
-        ("hello", Nothing(), 'the params of "hello" are not as agreed.*required property "package"'),
+        ("hello", Nothing(), 'the params of "hello" are not as agreed.*required property "backend_package"'),
         ("run", HELLO, 'the params of "run" are not as agreed'),
         ("fork", Fork(), 'no method "fork"'),
         ("toString", Nothing(), 'no method "toString"'),
@@ -480,6 +486,6 @@ def test_the_javascript_worker_refuses_what_is_not_as_agreed_and_goes_on(
 ) -> None:
     with pytest.raises(CallFailed, match=said):
         javascript.channel.call(method, params, deadline=soon(30))
-    other_version = Hello(protocol=PROTOCOL + 1, name="tfjs", version=None, backend="cpu", package="/nowhere")
+    other_version = replace(HELLO, protocol=PROTOCOL + 1)
     with pytest.raises(CallFailed, match=f"speaks protocol {PROTOCOL}, the harness {PROTOCOL + 1}"):
         javascript.channel.call("hello", other_version, deadline=soon(30))

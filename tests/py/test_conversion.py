@@ -14,14 +14,16 @@ import numpy as np
 import pytest
 from nodejs import node
 
+from tensorledger.conversion.layers import rules_for
 from tensorledger.conversion.rules import RULES, CannotConvert, repair
 from tensorledger.data import samples
 from tensorledger.environment.folders import whole_folder
 from tensorledger.environment.tree import tree
-from tensorledger.models.saved import saved_models
+from tensorledger.models.saved import saved_model, saved_models
 from tensorledger.models.zoo import KERASES, MODELS
 
-TFJS = tree() / "node_modules" / "tfjs-4.22.0"
+NEWEST, OLD = "4.22.0", "0.12.4"
+"""Releases to load models in; the old one needs every rule, and has no layer normalization."""
 CASES = [(source, model) for source in KERASES for model in MODELS]
 
 # Prints, for each folder named on the command line, its model's predictions or why there are none.
@@ -36,7 +38,8 @@ async function predict(folder) {
   const bytes = Buffer.concat(weightsManifest.flatMap(g => g.paths).map(p => fs.readFileSync(`${folder}/${p}`)));
   const weightData = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
   const weightSpecs = weightsManifest.flatMap(g => g.weights);
-  const model = await tf.loadLayersModel({load: async () => ({modelTopology, weightSpecs, weightData})});
+  const load = tf.loadLayersModel ?? tf.loadModel;
+  const model = await load({load: async () => ({modelTopology, weightSpecs, weightData})});
   const features = model.inputs[0].shape[1];
   const x = tf.tensor2d(Float32Array.from({length: 8 * features}, (_, k) => fraction(k)), [8, features]);
   return {x: Array.from(x.dataSync()), predictions: Array.from(model.predict(x).dataSync())};
@@ -49,11 +52,13 @@ async function predict(folder) {
 """
 
 # In one process with TensorFlow: each model converted without each rule, and from .h5; and loaded back by its Keras.
-CONVERT = """
+CONVERT = (
+    f"RELEASES = {[NEWEST, OLD]!r}"
+    + """
 import importlib, json, os, sys
 from pathlib import Path
 os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", KERAS_BACKEND="tensorflow")
-from tensorledger.conversion.layers import convert_layers
+from tensorledger.conversion.layers import convert_layers, rules_for
 from tensorledger.conversion.rules import RULES
 from tensorledger.data import samples
 from tensorledger.models.zoo import KERASES, MODELS
@@ -66,9 +71,11 @@ for source, module in KERASES.items():
         model = keras.models.load_model(file)
         x = samples.inputs(model.input_shape[1])
         reloaded[f"{source}/{name}"] = model(x, training=False).numpy().ravel().tolist()
-        for rule in RULES:
-            others = [other for other in RULES if other is not rule]
-            convert_layers(file, out / "without" / rule.name / source / name, others)
+        for release in RELEASES:
+            convert_layers(file, out / release / "with" / source / name, rules_for(release))
+            for rule in rules_for(release):
+                others = [other for other in rules_for(release) if other is not rule]
+                convert_layers(file, out / release / "without" / rule.name / source / name, others)
         convert_layers(file, out / "official" / source / name, [])
         if source == "tf-keras":
             model.save(out / f"{name}.h5")
@@ -76,6 +83,7 @@ for source, module in KERASES.items():
 assert "tensorflowjs" not in sys.modules, "the bare package would be found by a later import"
 (out / "said.json").write_text(json.dumps({"rules": rules, "reloaded": reloaded}))
 """
+)
 
 
 @pytest.fixture(scope="module")
@@ -100,9 +108,21 @@ def folders(saved: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def results(folders: Path) -> dict[str, dict[str, Any]]:
     """What TensorFlow.js makes of each variant, by its path below ``folders``."""
     paths = sorted(path.parent for path in folders.rglob("model.json"))
-    done = subprocess.run([node.path, "-e", PREDICT, TFJS, *paths], capture_output=True, text=True)
+    of_old = [path for path in paths if path.is_relative_to(folders / OLD)]
+    return {
+        str(Path(path).relative_to(folders)): result
+        for release, chosen in ((OLD, of_old), (NEWEST, [path for path in paths if path not in of_old]))
+        for path, result in predictions(release, chosen).items()
+    }
+
+
+def predictions(release: str, paths: list[Path]) -> dict[str, dict[str, Any]]:
+    """Return what a release predicts with the models in these folders, or why it does not."""
+    command: list[str | Path] = [node.path, "-e", PREDICT, tree() / "node_modules" / f"tfjs-{release}", *paths]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return {str(Path(path).relative_to(folders)): result for path, result in json.loads(done.stdout).items()}
+    found: dict[str, dict[str, Any]] = json.loads(done.stdout)
+    return found
 
 
 def reference(saved: Path, source: str, model: str) -> dict[str, Any]:
@@ -156,15 +176,59 @@ def test_a_small_error_in_a_model_exceeds_the_bound(
     assert difference(results[f"{error}/{source}/{model}"]["predictions"], expected) > expected["bound"]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", rules_for(NEWEST), ids=lambda rule: rule.name)
 def test_without_the_rule_a_model_does_not_load_or_predicts_something_else(
     rule: Any, saved: Path, results: dict[str, dict[str, Any]]
 ) -> None:
     concerned = [case for case in CASES if rule.name in reference(saved, *case)["rules"]]
     assert {source for source, _ in concerned} == set(rule.kerases)
     for source, model in concerned:
-        expected, result = reference(saved, source, model), results[f"without/{rule.name}/{source}/{model}"]
+        expected, result = reference(saved, source, model), results[f"{NEWEST}/without/{rule.name}/{source}/{model}"]
         assert "error" in result or not difference(result["predictions"], expected) <= expected["bound"]
+
+
+@pytest.mark.parametrize("source", KERASES)
+def test_a_model_with_the_rules_of_an_old_release_predicts_there_what_its_keras_predicts(
+    source: str, saved: Path, results: dict[str, dict[str, Any]]
+) -> None:
+    expected, result = reference(saved, source, "classifier"), results[f"{OLD}/with/{source}/classifier"]
+    assert "error" not in result, result["error"]
+    assert difference(result["predictions"], expected) <= expected["bound"]
+
+
+@pytest.mark.parametrize("rule", rules_for(OLD), ids=lambda rule: rule.name)
+def test_without_the_rule_a_model_does_not_load_in_an_old_release(
+    rule: Any, saved: Path, results: dict[str, dict[str, Any]]
+) -> None:
+    for source in rule.kerases:
+        expected = reference(saved, source, "classifier")
+        result = results[f"{OLD}/without/{rule.name}/{source}/classifier"]
+        if not rule.releases and rule.name not in expected["rules"]:
+            continue
+        assert "error" in result
+
+
+def test_every_rule_is_needed_by_one_of_the_two_releases() -> None:
+    assert set(rules_for(OLD)) == set(RULES)
+    assert {rule.name for rule in RULES if rule not in rules_for(NEWEST)} == {"variance-scaling", "bare-sequential"}
+    for release in ("0.12.7", "0.6.1"):
+        assert rules_for(release) == RULES
+    for release in ("0.13.0", "0.15.3", "1.0.4"):
+        assert rules_for(release) == rules_for(NEWEST)
+
+
+def test_a_saved_model_for_an_old_release_differs_in_its_description_alone(saved: Path) -> None:
+    newest, old = saved_model("classifier", "keras", NEWEST), saved_model("classifier", "keras", OLD)
+    assert saved_model("classifier", "keras") == saved_model("classifier", "keras", "0.15.3") == newest
+    assert saved_model("classifier", "keras", "0.8.0") == old
+    assert (old.keras, old.graph, old.predictions) == (newest.keras, newest.graph, newest.predictions)
+    before, after = Path(newest.tfjs), Path(old.tfjs)
+    assert before.parent == after.parent == saved / "keras" / "classifier" and before != after
+    assert sorted(path.name for path in before.iterdir()) == sorted(path.name for path in after.iterdir())
+    for path in before.iterdir():
+        assert (path.read_bytes() == (after / path.name).read_bytes()) == (path.name != "model.json")
+    topology = json.loads((after / "model.json").read_text())["modelTopology"]
+    assert isinstance(topology["model_config"]["config"], list)
 
 
 @pytest.mark.parametrize("model", MODELS)

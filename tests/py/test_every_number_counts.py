@@ -34,7 +34,7 @@ from tensorledger.workers.worker import Watch
 HARNESS = CHECKOUT / "harness"
 FOLDERS = ("expectations", "deviations", "models")
 NUMBER = re.compile(r"(?<![\w.#-])\d+(?![\w.])")
-CYCLES = 2
+CYCLES = 3
 
 
 # --- the numbers there are
@@ -60,7 +60,9 @@ class Change:
     def named(self) -> list[str]:
         """What a line of the failure has to hold, so that a person finds the number."""
         if self.file.startswith("models/"):
-            part = ".".join(key for key in self.keys if key not in LANGUAGES and key not in QUANTITIES)
+            part = ".".join(
+                key for key in self.keys if key.partition("@")[0] not in LANGUAGES and key not in QUANTITIES
+            )
             if self.new in NEW_PARTS:
                 return [f"harness/{self.file}", f"{part} 1"]
             return [f"harness/{self.file}", f"{part} {self.new}" if self.keys[-1] in QUANTITIES else f"{part} = "]
@@ -136,7 +138,7 @@ class Replay(Workers):
         self.outcomes = outcomes
 
     def run(
-        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, keep: bool = True
+        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, **how: bool
     ) -> tuple[Outcome, str]:
         return self.outcomes[scenario.scenario, target], ""
 

@@ -11,6 +11,7 @@ from outcomes import MODEL, Definitions, definitions_at
 from tensorledger.expectations.amount import NOTHING, Counts, amount
 from tensorledger.expectations.description import describe
 from tensorledger.expectations.deviation import deviations_for
+from tensorledger.expectations.deviation import load as load_deviations
 from tensorledger.expectations.expectation import Expectation, expectation_for
 from tensorledger.expectations.toml import BadDefinition
 from tensorledger.targets.catalogue import installed
@@ -182,7 +183,8 @@ def test_the_projects_expectation_is_found_by_name_a_users_beside_the_file(
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("[keras]", "[kers]", ["no table [keras]"]),
+        ("[keras]", '["keras@3"]', ["keras@3", "none for [keras]"]),
+        ("[keras]", '["keras@three"]', ["keras@three", "neither a version nor a range"]),
         ("seeds = 0\n", "seeds = 1\n", ["seeds = 1"]),
         ("tensors = 4, bytes = 160", "tensors = 4", ["weights", "bytes"]),
         ("tensors = 4, bytes = 160", "tensors = 4, bytes = 160, buffer = 1", ["weights", "buffer"]),
@@ -200,6 +202,16 @@ def test_a_mistake_in_a_description_is_refused_with_its_file_and_place(
     message = str(refused.value)
     assert "harness/models/classifier.toml: " in message
     assert [part for part in says if part not in message] == []
+
+
+def test_a_runtime_that_a_description_leaves_out_has_no_such_model(definitions: Definitions) -> None:
+    definitions.write("models/classifier", MODEL.replace("[keras]", "[kers]"))
+    with pytest.raises(BadDefinition, match=r"harness/models/classifier\.toml: there is no classifier for keras"):
+        describe("classifier").of("keras")
+    for runtime in ("tfjs", "keras", "tf-keras"):
+        definitions.write("models/classifier", MODEL.replace(f"[{runtime}]", f"[{runtime}s]"))
+        described = describe("classifier").parts
+        assert runtime not in described and len(described) == 2
 
 
 def test_an_unknown_model_is_refused_with_those_there_are(definitions: Definitions) -> None:
@@ -255,6 +267,22 @@ def test_a_deviation_of_some_versions_of_keras_is_compared_with_the_installed_on
     for written, concerned in ((f"keras@{version}", True), (f"keras@<{version}", False)):
         deviations = definitions.deviations(DEVIATION.replace("tfjs", written), expectation)
         assert (deviations.of(Target("keras")) is not None) is concerned
+
+
+def test_a_deviation_says_again_what_it_deviates_from(definitions: Definitions) -> None:
+    expectation = definitions.expectation(WALK)
+    definitions.deviations(DEVIATION, expectation)
+    path = definitions.write("deviations/walk", DEVIATION)
+    with pytest.raises(
+        BadDefinition, match=r"keeps-weights: against.end tensors: not stated, but .* says: 0"
+    ):
+        load_deviations(path, expectation)
+    path = definitions.write("deviations/walk", DEVIATION + "against.end = { tensors = 1 }\n")
+    with pytest.raises(BadDefinition, match=r"against.end tensors: 1, but harness/expectations/walk.toml says: 0"):
+        load_deviations(path, expectation)
+    path = definitions.write("deviations/walk", DEVIATION + "against.end = { tensors = 0, bytes = 0 }\n")
+    with pytest.raises(BadDefinition, match=r"against.end bytes: 0, but .* is not deviated from"):
+        load_deviations(path, expectation)
 
 
 def test_two_deviations_of_one_target_are_refused(definitions: Definitions) -> None:

@@ -174,13 +174,18 @@ def test_what_is_not_read_is_null() -> None:
 
 
 def test_the_other_levels_are_relative_too_and_null_where_the_baseline_has_none() -> None:
-    before = absolute({"tensors": 0}, heap={"used": 1000}, process={"in_use": 50, "rss": None}, backend={"gpu": 5})
+    before = absolute(
+        {"tensors": 0}, heap={"used": 1000, "external": 50}, process={"in_use": 50, "rss": None}, backend={"gpu": 5}
+    )
     after = absolute(
-        {"tensors": 0}, heap={"used": 1500, "new": 3}, process={"in_use": 40, "rss": 9}, backend={"gpu": 5}
+        {"tensors": 0},
+        heap={"used": 1500, "external": 40, "new": 3},
+        process={"in_use": 40, "rss": 9},
+        backend={"gpu": 5},
     )
     taken = Cycle(baseline=before, checkpoints=[CheckpointReading(name="end", reading=after)], thrown=None, leaks=[])
     found = plain(result_of(outcome(taken, taken)))
-    assert found["checkpoints"][0]["heap"] == {"used": 500, "new": None}
+    assert found["checkpoints"][0]["heap"] == {"used": 500, "external": -10, "new": None}
     assert found["checkpoints"][0]["process"] == {"in_use": -10, "rss": None}
     assert found["checkpoints"][0]["backend"] == {"gpu": 0}
     assert (found["series"][0]["heap"], found["series"][0]["native"]) == (500, -10)

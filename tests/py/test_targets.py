@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tensorledger.targets.catalogue import installed, known, resolve
+from tensorledger.environment.releases import BACKENDS as BACKEND_PACKAGES
+from tensorledger.environment.releases import published
+from tensorledger.targets.catalogue import default, installed, resolve
 from tensorledger.targets.target import BACKENDS, BadTarget, Pattern, Target
 
-PINNED = next(target for target in reversed(known()) if target.name == "tfjs")
+PINNED = next(target for target in reversed(default()) if (target.name, target.backend) == ("tfjs", "cpu"))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +32,7 @@ def test_each_part_of_the_grammar_is_read(
     assert Pattern.parse(text) == Pattern(text, name, version, backend, browser)
 
 
-@pytest.mark.parametrize("target", known(), ids=str)
+@pytest.mark.parametrize("target", default(), ids=str)
 def test_a_target_is_found_by_what_it_is_printed_as(target: Target) -> None:
     assert resolve([str(target)]) == [target]
     assert Pattern.parse(str(target)).matches(target)
@@ -50,7 +52,7 @@ def test_a_target_is_printed_as_people_write_it(target: Target, text: str) -> No
 
 
 def test_languages_follow_from_names() -> None:
-    assert {target.name: target.language for target in known()} == {"tfjs": "js", "keras": "py", "tf-keras": "py"}
+    assert {target.name: target.language for target in default()} == {"tfjs": "js", "keras": "py", "tf-keras": "py"}
 
 
 def test_bare_tfjs_is_the_pinned_release_on_the_cpu() -> None:
@@ -63,18 +65,27 @@ def test_a_version_without_a_backend_means_the_cpu() -> None:
 
 
 def test_nothing_written_is_the_default_set() -> None:
-    assert resolve([]) == resolve(["default"]) == list(known())
-    assert {target.name for target in known()} == {"tfjs", "keras", "tf-keras"}
+    assert resolve([]) == resolve(["default"]) == list(default())
+    assert {target.name for target in default()} == {"tfjs", "keras", "tf-keras"}
 
 
 def test_targets_come_once_and_in_the_order_written() -> None:
     assert resolve(["tfjs", "keras", "tfjs"]) == [PINNED, Target("keras")]
     assert resolve(["tf-keras", "default"])[0] == Target("tf-keras")
-    assert len(resolve(["tf-keras", "default"])) == len(known())
+    assert len(resolve(["tf-keras", "default"])) == len(default())
 
 
-def test_a_star_means_every_release() -> None:
-    assert resolve(["tfjs@*"]) == [target for target in known() if target.name == "tfjs" and target.backend == "cpu"]
+def test_a_star_means_every_release_that_was_published() -> None:
+    every = resolve(["tfjs@*"])
+    assert [target.version for target in every] == published()
+    assert {target for target in default() if target.name == "tfjs" and target.backend == "cpu"} < set(every)
+    assert {target.backend for target in every} == {"cpu"}
+
+
+def test_a_star_with_a_backend_means_every_release_that_has_it() -> None:
+    every = [target.version for target in resolve(["tfjs@*/wasm"])]
+    assert every == [version for version in published() if version in published(BACKEND_PACKAGES["wasm"])]
+    assert every[-1] == "4.22.0" and "1.2.1" not in every
 
 
 def test_a_range_means_the_releases_within_it() -> None:
@@ -101,7 +112,7 @@ def test_an_unknown_version_is_refused_with_the_targets_there_are() -> None:
     with pytest.raises(BadTarget) as refused:
         resolve(["tfjs@0.0.1"])
     assert "'tfjs@0.0.1'" in str(refused.value)
-    for target in known():
+    for target in default():
         assert str(target) in str(refused.value)
 
 

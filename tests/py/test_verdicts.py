@@ -256,7 +256,8 @@ def test_a_throw_before_the_first_checkpoint_can_be_expected() -> None:
 
 
 def test_an_expected_throw_that_does_not_come_fails() -> None:
-    for cycles in ([good(), good()], [throwing(), throwing(), good()], [good(), throwing()]):
+    # Not in the warm-up, which is not judged: 0.15 throws from its second cycle on.
+    for cycles in ([good(), good()], [throwing(), throwing(), good()], [throwing(), good()]):
         judgement = judged(*cycles, by=THROWING)
         assert judgement.verdict == "fail"
         assert 'walk.toml: expected a throw after "released", nothing was thrown' in judgement.reason

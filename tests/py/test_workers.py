@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from tensorledger.environment.node import node
 from tensorledger.environment.packages import modules
@@ -41,11 +43,11 @@ from tensorledger.workers.errors import (
     WorkerNotStarted,
     ending,
 )
-from tensorledger.workers.pool import Workers
+from tensorledger.workers.pool import Workers, is_clean
 from tensorledger.workers.process import Forked, Started, stop
 from tensorledger.workers.worker import Watch, Worker
 
-HELLO = Hello(protocol=PROTOCOL, name="keras", version=None, backend=None, package=None)
+HELLO = Hello(protocol=PROTOCOL, name="keras", version=None, backend=None, package=None, backend_package=None)
 RUN = RunScenario(scenario="walk.py", model="classifier", recipe="", cycles=1, throws=False, params={})
 EMPTY = Outcome(recipe="del", cycles=[], agreements=[], not_applicable=None, running=[], error=None)
 
@@ -112,7 +114,9 @@ class Seen:
         self.reached: list[tuple[int, str]] = []
         self.watch = Watch(
             reached=lambda cycle, name: self.reached.append((cycle, name)),
-            saved_model=lambda model, source: SavedModel(keras=model, tfjs=source, predictions=[], bound=0.0),
+            saved_model=lambda model, source, _: SavedModel(
+                keras=model, tfjs=source, graph="", predictions=[], bound=0.0
+            ),
         )
 
 
@@ -144,7 +148,7 @@ def test_a_worker_answers_tells_its_checkpoints_and_asks_back(start: Start) -> N
         request = receive()
         assert request["params"]["scenario"] == "walk.py"
         reach("made")
-        send(id="w1", method="saved_model", params={"model": "classifier", "source": "keras"})
+        send(id="w1", method="saved_model", params={"model": "classifier", "source": "keras", "release": None})
         saved = receive()
         reach("loaded", 1)
         answer(request, recipe=saved["result"]["keras"] + "/" + saved["result"]["tfjs"])
@@ -220,9 +224,9 @@ def test_a_worker_of_another_protocol_version_is_refused(start: Start) -> None:
 
 def test_a_real_worker_refuses_a_harness_of_another_protocol_version() -> None:
     command = [str(node()), "--expose-gc", str(tree() / "js" / "worker" / "node.mjs"), str(modules())]
-    process = Started(command, {"NODE_PATH": str(modules())})
-    newer = Hello(protocol=PROTOCOL + 1, name="tfjs", version=None, backend="cpu", package="/nowhere")
-    with pytest.raises(WorkerBroken, match=f"this worker speaks protocol {PROTOCOL}, the harness {PROTOCOL + 1}"):
+    process = Started(command, os.environ)
+    newer = replace(HELLO, protocol=PROTOCOL + 1)
+    with pytest.raises(WorkerNotStarted, match=f"this worker speaks protocol {PROTOCOL}, the harness {PROTOCOL + 1}"):
         Worker(process, newer)
     assert process.status(0) is not None
 
@@ -454,7 +458,7 @@ def stem(tmp_path: Path) -> Iterator[Callable[[str], Started]]:
     def begin(end: str) -> Started:
         file = tmp_path / "stem.py"
         file.write_text(STEM.replace("END", end), encoding="utf-8")
-        started.append(Started([sys.executable, str(file)], {}))
+        started.append(Started([sys.executable, str(file)], os.environ))  # it imports the package that is tested
         return started[-1]
 
     yield begin
@@ -503,6 +507,19 @@ def test_a_stem_forks_again_after_a_worker_broke(stem: Callable[[str], Started])
     for _ in range(3):
         with pytest.raises(WorkerDied, match="exited with status 1"):
             run_in(Forked(process.channel))
+
+
+def test_a_worker_whose_warm_up_went_otherwise_is_not_kept() -> None:
+    def walked(made: int) -> Cycle:
+        return replace(
+            cycle(reading(5), reading(5)),
+            checkpoints=[CheckpointReading(name=name, reading=reading(5 + n)) for name, n in (("a", made), ("end", 0))],
+        )
+
+    assert is_clean(outcome(walked(4), walked(4), walked(4)))
+    assert not is_clean(outcome(walked(5), walked(4), walked(4))), (
+        "the next scenario's warm-up would not make the fifth"
+    )
 
 
 # --- the harness itself killed

@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from tensorledger.cli.doctor import doctor
+from tensorledger.cli.install import install
+from tensorledger.cli.new import new
 from tensorledger.cli.run import run
 from tensorledger.cli.targets import targets
 from tensorledger.version import __version__
@@ -21,4 +23,6 @@ def main() -> None:
 
 main.add_command(run)
 main.add_command(targets)
+main.add_command(install)
+main.add_command(new)
 main.add_command(doctor)

@@ -11,7 +11,6 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from tensorledger.cells.cell import LIMIT, Cell, Settings, cells, prepare, run_cell
@@ -23,8 +22,9 @@ from tensorledger.scenarios.catalogue import Scenario, all_scenarios
 from tensorledger.targets.target import Target
 from tensorledger.terminal.cell import details
 from tensorledger.terminal.console import console
-from tensorledger.terminal.grid import grid
+from tensorledger.terminal.grid import grid, seconds
 from tensorledger.terminal.marks import marked
+from tensorledger.terminal.progress import progress
 from tensorledger.verdicts.verdict import AS_EXPECTED
 from tensorledger.workers.pool import Workers
 
@@ -77,6 +77,7 @@ def run(
                 _write(json_file, document(results, versions))
     if len(results) > 1:
         shown.print(grid((result.scenario, result.target, result.verdict) for result in results))
+        shown.print(seconds((result.target, result.seconds) for result in results))
     if all(result.verdict == "skip" for result in results):
         raise click.exceptions.Exit(2)
     raise click.exceptions.Exit(0 if all(result.verdict in AS_EXPECTED for result in results) else 1)
@@ -109,30 +110,19 @@ def _cells(scenarios: list[Scenario], targets: list[Target]) -> list[Cell]:
 
 
 def _run(to_run: list[Cell], workers: Workers, settings: Settings, shown: Console, results: list[Result]) -> None:
-    # On the results' own console where that is a terminal, so that the two do not draw over each other.
-    above = shown if shown.is_terminal else console(stderr=True)
-    progress = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=above,
-        transient=True,
-        disable=not above.is_terminal,
-    )
+    bar = progress(shown)
     prepare([cell.target for cell in to_run], workers)
-    with progress:
-        task = progress.add_task("", total=len(to_run))
+    with bar:
+        task = bar.add_task("", total=len(to_run))
         for cell in to_run:
-            progress.update(task, description=escape(str(cell)))
+            bar.update(task, description=escape(str(cell)))
 
             def reached(cycle: int, checkpoint: str, cell: Cell = cell) -> None:
-                progress.update(task, description=f"{escape(str(cell))} [dim]cycle {cycle}: {escape(checkpoint)}[/]")
+                bar.update(task, description=f"{escape(str(cell))} [dim]cycle {cycle}: {escape(checkpoint)}[/]")
 
             result = run_cell(cell, workers, replace(settings, reached=reached)).result
             results.append(result)
-            progress.advance(task)
+            bar.advance(task)
             _tell(shown, cell, result)
 
 

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from tensorledger.cli.options import json_option
 from tensorledger.results.result import write
-from tensorledger.targets.catalogue import installed, known, lacking
+from tensorledger.targets.catalogue import default, installed, lacking
 from tensorledger.terminal.console import console
 
 
@@ -20,7 +20,7 @@ def targets(json_file: Path | None) -> None:
     """List the targets, the version that would run, and what one that cannot run here lacks."""
     rows = [
         {"target": str(target), "version": installed(target), "language": target.language, "lacking": lacking(target)}
-        for target in known()
+        for target in default()
     ]
     table = Table()
     for column in ("target", "version", "scenarios", "runs here"):

@@ -9,14 +9,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import h5py
-
 from tensorledger.conversion.official import keras_conversion
 from tensorledger.conversion.rules import RULES, CannotConvert, Json, Rule, repair
 from tensorledger.environment.folders import whole_folder
 
+NEWEST = "4.22.0"
+"""The release that ``convert_layers`` writes for, unless told otherwise."""
 
-def convert_layers(source: Path, destination: Path, rules: Iterable[Rule] = RULES) -> list[str]:
+
+def rules_for(release: str) -> tuple[Rule, ...]:
+    """Return the rules that a release of TensorFlow.js needs."""
+    return tuple(rule for rule in RULES if rule.concerns(release))
+
+
+def convert_layers(source: Path, destination: Path, rules: Iterable[Rule] | None = None) -> list[str]:
     """Write ``destination/model.json`` and its weights; return the names of the rules that changed something.
 
     ``source`` is a ``.keras`` file that Keras 3 or tf_keras saved, or an ``.h5`` file that tf_keras saved with the
@@ -28,9 +34,23 @@ def convert_layers(source: Path, destination: Path, rules: Iterable[Rule] = RULE
         topology, weights = _read(source)
         keras_conversion().write_artifacts(topology, weights, str(folder))
         written: Json = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-        model, changed = repair(written, rules)
+        model, changed = repair(written, rules_for(NEWEST) if rules is None else rules)
         (folder / "model.json").write_text(json.dumps(model), encoding="utf-8")
     return changed
+
+
+def convert_for(source: Path, destination: Path, release: str) -> None:
+    """Write ``destination`` out of a folder that ``convert_layers`` wrote, as an older release can load it.
+
+    Only ``model.json`` differs; the weight files are linked.
+    """
+    with whole_folder(destination) as folder:
+        for file in source.iterdir():
+            if file.name != "model.json":
+                (folder / file.name).hardlink_to(file)
+        written: Json = json.loads((source / "model.json").read_text(encoding="utf-8"))
+        model, _ = repair(written, rules_for(release))
+        (folder / "model.json").write_text(json.dumps(model), encoding="utf-8")
 
 
 def _read(source: Path) -> tuple[Json, list[Any]]:
@@ -38,6 +58,8 @@ def _read(source: Path) -> tuple[Json, list[Any]]:
 
     Its own function for ``.keras`` extracts the archive over what lies beside it; so the archive is read here.
     """
+    import h5py  # only here: the harness, which never converts, need not have it
+
     if zipfile.is_zipfile(source):
         with zipfile.ZipFile(source) as archive:
             try:

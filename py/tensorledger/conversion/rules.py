@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from packaging.specifiers import SpecifierSet
+
 Json = dict[str, Any]
 
 
@@ -32,6 +34,12 @@ class Rule:
     """The part of the model that it changes."""
     rewrite: Callable[[Json], Json]
     """From a whole ``model.json`` to a new one; equal if there is nothing to repair."""
+    releases: str = ""
+    """The releases of TensorFlow.js that need it, as ``<0.13``; all, if empty."""
+
+    def concerns(self, release: str) -> bool:
+        """Say whether a release of TensorFlow.js needs it."""
+        return SpecifierSet(self.releases).contains(release, prereleases=True)
 
 
 def repair(model: Json, rules: Iterable[Rule]) -> tuple[Json, list[str]]:
@@ -80,6 +88,43 @@ def _weight_names(model: Json) -> Json:
     return {**model, "weightsManifest": manifest}
 
 
+def _bare_sequential(model: Json) -> Json:
+    topology = model["modelTopology"]
+    whole = topology["model_config"]
+    if whole["class_name"] != "Sequential":
+        return model
+    return {**model, "modelTopology": {**topology, "model_config": {**whole, "config": _layers(model)}}}
+
+
+_SCALINGS = {
+    "GlorotUniform": ("fan_avg", "uniform"),
+    "GlorotNormal": ("fan_avg", "normal"),
+    "HeUniform": ("fan_in", "uniform"),
+    "HeNormal": ("fan_in", "normal"),
+    "LecunUniform": ("fan_in", "uniform"),
+    "LecunNormal": ("fan_in", "normal"),
+}
+"""Initializers with names of their own, as what they are: mode and distribution."""
+_TWICE = ("HeUniform", "HeNormal")
+"""Those whose scale is 2, not 1."""
+
+
+def _variance_scaling(model: Json) -> Json:
+    def spelled(value: Any) -> Any:
+        if not isinstance(value, dict) or value.get("class_name") not in _SCALINGS:
+            return value
+        mode, distribution = _SCALINGS[value["class_name"]]
+        scale = 2.0 if value["class_name"] in _TWICE else 1.0
+        seed = value["config"].get("seed")
+        config = {"scale": scale, "mode": mode, "distribution": distribution, "seed": seed}
+        return {"class_name": "VarianceScaling", "config": config}
+
+    def change(_kind: str, config: Json) -> Json:
+        return {key: spelled(value) if key.endswith("_initializer") else value for key, value in config.items()}
+
+    return _each_layer(model, change)
+
+
 RULES: tuple[Rule, ...] = (
     Rule(
         name="batch-input-shape",
@@ -102,6 +147,22 @@ RULES: tuple[Rule, ...] = (
         applies_to="weights manifest",
         rewrite=_weight_names,
     ),
+    Rule(
+        name="variance-scaling",
+        reason="Unknown initializer: GlorotUniform and the like; they are spelled out as VarianceScaling",
+        kerases=("keras", "tf-keras"),
+        applies_to="initializers",
+        rewrite=_variance_scaling,
+        releases="<0.13",
+    ),
+    Rule(
+        name="bare-sequential",
+        reason="a Sequential's config is the list of its layers, and nothing around it",
+        kerases=("keras", "tf-keras"),
+        applies_to="Sequential",
+        rewrite=_bare_sequential,
+        releases="<0.13",
+    ),
 )
 
 
@@ -114,7 +175,8 @@ _OPTIONAL = {"bias": "use_bias", "gamma": "scale", "beta": "center"}
 
 
 def _layers(model: Json) -> list[Json]:
-    layers: list[Json] = model["modelTopology"]["model_config"]["config"]["layers"]
+    config = model["modelTopology"]["model_config"]["config"]
+    layers: list[Json] = config if isinstance(config, list) else config["layers"]
     return layers
 
 
@@ -128,7 +190,8 @@ def _each_layer(model: Json, change: Callable[[str, Json], Json]) -> Json:
     topology = model["modelTopology"]
     whole = topology["model_config"]
     layers = [{**layer, "config": change(layer["class_name"], layer["config"])} for layer in _layers(model)]
-    changed = {**topology, "model_config": {**whole, "config": {**whole["config"], "layers": layers}}}
+    config = layers if isinstance(whole["config"], list) else {**whole["config"], "layers": layers}
+    changed = {**topology, "model_config": {**whole, "config": config}}
     return {**model, "modelTopology": changed}
 
 

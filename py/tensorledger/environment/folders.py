@@ -1,4 +1,4 @@
-"""Folders that are there complete or not at all."""
+"""Folders and files that are there complete or not at all."""
 
 from __future__ import annotations
 
@@ -25,3 +25,19 @@ def whole_folder(destination: Path) -> Iterator[Path]:
         folder.mkdir()
         yield folder
         os.replace(folder, destination)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file, UTF-8, so that it is whole or as it was. Raises OSError."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", text=True)
+    unfinished = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        umask = os.umask(0)
+        os.umask(umask)
+        unfinished.chmod(0o666 & ~umask)
+        unfinished.replace(path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise

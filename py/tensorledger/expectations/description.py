@@ -15,7 +15,7 @@ import msgspec
 
 from tensorledger.environment.tree import shown, tree
 from tensorledger.expectations.toml import BadDefinition, read_table
-from tensorledger.targets.target import LANGUAGES
+from tensorledger.targets.target import LANGUAGES, BadTarget, Pattern
 
 QUANTITIES = ("tensors", "bytes", "buffers", "buffer_bytes")
 """What is exact, and so can be expected."""
@@ -47,13 +47,26 @@ class Description:
     model: str
     path: Path
     parts: dict[str, dict[str, Part]]
+    """By runtime as the file writes it: a name, or a range of releases, whose parts replace those of the name."""
+
+    def of(self, runtime: str) -> dict[str, Part]:
+        """Return the parts in a runtime: a name, a target, or a range that the file writes. Raises BadDefinition."""
+        name, _, version = runtime.partition("/")[0].partition("@")
+        if name not in self.parts:
+            raise BadDefinition(f"{shown(self.path)}: there is no {self.model} for {name}")
+        found = dict(self.parts[name])
+        for written, parts in self.parts.items():
+            pattern = Pattern.parse(written)
+            if written == runtime or (pattern.version and version[:1].isdigit() and pattern.admits(version)):
+                found.update(parts)
+        return found
 
     def within(self, runtime: str, name: str) -> dict[str, Part]:
         """Return the part of this name, or those within it. Raises BadDefinition where there is none."""
-        found = {part: value for part, value in self.parts[runtime].items() if f"{part}.".startswith(f"{name}.")}
+        parts = self.of(runtime)
+        found = {part: value for part, value in parts.items() if f"{part}.".startswith(f"{name}.")}
         if not found:
-            there = ", ".join(self.parts[runtime])
-            raise BadDefinition(f"{shown(self.path)}: no part {name!r} for {runtime}; there are: {there}")
+            raise BadDefinition(f"{shown(self.path)}: no part {name!r} for {runtime}; there are: {', '.join(parts)}")
         return found
 
 
@@ -69,12 +82,25 @@ def describe(model: str) -> Description:
 
 
 def parse(model: str, path: Path, table: dict[str, Any]) -> Description:
-    """Make a description of a file's content: parts that all runtimes share, then a table for each runtime."""
-    for runtime in LANGUAGES:
-        if not isinstance(table.get(runtime), dict):
-            raise BadDefinition(f"{shown(path)}: no table [{runtime}]")
-    shared = _parts(path, "", {name: value for name, value in table.items() if name not in LANGUAGES})
-    return Description(model, path, {runtime: {**shared, **_parts(path, "", table[runtime])} for runtime in LANGUAGES})
+    """Make a description of a file's content: parts that all runtimes share, then a table for each that has the model.
+
+    A table may also be for a range of releases, as ``["tfjs@<1.1"]``, with what is otherwise there.
+    """
+    runtimes = {name: value for name, value in table.items() if name.partition("@")[0] in LANGUAGES}
+    shared = _parts(path, "", {name: value for name, value in table.items() if name not in runtimes})
+    parts: dict[str, dict[str, Part]] = {}
+    for runtime, value in runtimes.items():
+        try:
+            name = Pattern.parse(runtime).name
+        except BadTarget as error:
+            raise BadDefinition(f"{shown(path)}: {error}") from error
+        if not isinstance(value, dict) or (name != runtime and name not in runtimes):
+            raise BadDefinition(f"{shown(path)}: {runtime} is not a table, or there is none for [{name}] itself")
+        parts[runtime] = {**(shared if name == runtime else {}), **_parts(path, "", value)}
+    if not parts:
+        names = ", ".join(f"[{name}]" for name in LANGUAGES)
+        raise BadDefinition(f"{shown(path)}: no table of a runtime: write {names}")
+    return Description(model, path, parts)
 
 
 def _parts(path: Path, prefix: str, table: dict[str, Any]) -> dict[str, Part]:

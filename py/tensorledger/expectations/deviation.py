@@ -6,14 +6,16 @@ that no longer deviates, or deviates otherwise, fails.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from tensorledger.environment.tree import shown, tree
 from tensorledger.expectations.amount import Counts
-from tensorledger.expectations.expectation import END, Expectation, Throws, check
+from tensorledger.expectations.expectation import END, Caught, Expectation, Throws, check
 from tensorledger.expectations.toml import BadDefinition, read
 from tensorledger.targets.catalogue import installed
 from tensorledger.targets.target import BadTarget, Pattern, Target
@@ -30,7 +32,13 @@ class Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     checkpoints: dict[str, Counts] = {}
     first: dict[str, Counts] = {}
     growth: Counts = Counts()
-    throws: Throws | None = None
+    throws: Throws | Literal[False] | None = None
+    """False: what the expectation says is thrown is not."""
+    caught: Caught | None = None
+    """What a leak on purpose is caught with instead."""
+    against: dict[str, Counts] = {}
+    """What the expectation says in the places that are otherwise here, by checkpoint, and "growth". It is stated
+    again, so that a number which every target deviates from cannot be changed unnoticed."""
 
     def concerns(self, target: Target) -> bool:
         """Say whether a target is in the range."""
@@ -45,14 +53,15 @@ class Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             checkpoints=_over(self.checkpoints, {name: expectation.checkpoints[name] for name in reached}),
             first=_over(self.first, {n: counts for n, counts in expectation.first.items() if n in reached}),
             growth=self.growth.over(expectation.growth),
-            throws=self.throws or expectation.throws,
+            caught=self.caught or expectation.caught,
+            throws=expectation.throws if self.throws is None else self.throws or None,
         )
 
 
-def _until(throws: Throws | None, expectation: Expectation) -> list[str]:
+def _until(throws: Throws | Literal[False] | None, expectation: Expectation) -> list[str]:
     """Return the checkpoints that a scenario reaches which throws there, in the order of the file."""
     names = list(expectation.checkpoints)
-    if throws is None or throws.after not in (None, *names):
+    if not throws or throws.after not in (None, *names):
         return names
     count = 0 if throws.after is None else names.index(throws.after) + 1
     return [name for number, name in enumerate(names) if number < count or name == END]
@@ -90,11 +99,42 @@ def load(path: Path, expectation: Expectation) -> Deviations:
         if not deviation.why.strip():
             raise BadDefinition(f"{shown(path)}: {deviation.id} does not say why")
         try:
-            runtimes = {Pattern.parse(text).name for text in deviation.targets}
-            check(deviation.instead_of(expectation), runtimes)
+            names = {Pattern.parse(text).name for text in deviation.targets}
+            check(deviation.instead_of(expectation), names)
+            for problem in against(deviation, expectation):
+                raise BadDefinition(problem)
         except (BadTarget, BadDefinition) as error:
             raise BadDefinition(f"{shown(path)}: {deviation.id}: {error}") from error
     return deviations
+
+
+def otherwise(deviation: Deviation, expectation: Expectation) -> dict[str, dict[str, int | str]]:
+    """Return what the expectation says in the places where the deviation does not let it stand."""
+    documented = deviation.instead_of(expectation)
+    places = {
+        name: (counts, documented.checkpoints.get(name, Counts())) for name, counts in expectation.checkpoints.items()
+    }
+    places["growth"] = (expectation.growth, documented.growth)
+    found = {
+        place: {quantity: said for quantity, said in theirs.stated() if dict(mine.stated()).get(quantity) != said}
+        for place, (theirs, mine) in places.items()
+    }
+    return {place: counts for place, counts in found.items() if counts}
+
+
+def against(deviation: Deviation, expectation: Expectation) -> Iterator[str]:
+    """Yield where ``against`` is not what the expectation says."""
+    wanted = otherwise(deviation, expectation)
+    for place in dict.fromkeys([*wanted, *deviation.against]):
+        mine = dict(deviation.against.get(place, Counts()).stated())
+        theirs = wanted.get(place, {})
+        for quantity in dict.fromkeys([*theirs, *mine]):
+            if mine.get(quantity) != theirs.get(quantity):
+                stands = theirs.get(quantity, "what stands there is not deviated from")
+                yield (
+                    f"against.{place} {quantity}: {mine.get(quantity, 'not stated')}, "
+                    f"but {expectation.source} says: {stands}"
+                )
 
 
 def deviations_for(scenario: str, expectation: Expectation) -> Deviations:

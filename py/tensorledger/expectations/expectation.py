@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +40,8 @@ class Caught(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     end: Counts
     growth: Counts
+    grows: list[str] = []
+    """The levels that must be found to grow: "heap", "native"."""
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,8 +76,11 @@ class Expectation:
 
     @property
     def description(self) -> Description:
-        """Return the description of the model that it is about."""
-        return describe(self.model)
+        """Return the description of the model that it is about. Raises BadDefinition."""
+        try:
+            return describe(self.model)
+        except BadDefinition as error:
+            raise BadDefinition(f"{self.source}: {error}") from error
 
 
 def folder() -> Path:
@@ -102,8 +107,12 @@ def load(path: Path) -> Expectation:
     return expectation
 
 
-def check(expectation: Expectation, runtimes: Iterable[str] = LANGUAGES) -> None:
-    """Work every number out once, so that a mistake is found before anything is run. Raises BadDefinition."""
+def check(expectation: Expectation, names: Collection[str] = LANGUAGES) -> None:
+    """Work every number out once, so that a mistake is found before anything is run. Raises BadDefinition.
+
+    ``names`` are those of the targets that it is for; the runtimes that the model is described for count.
+    """
+    runtimes = [runtime for runtime in expectation.description.parts if runtime.partition("@")[0] in names]
     caught = expectation.caught
     groups = {
         **{f"checkpoints.{name}": counts for name, counts in expectation.checkpoints.items()},

@@ -1,8 +1,8 @@
 """``python -m tensorledger.models.build DESTINATION``: the zoo's models, made by each Keras, saved and converted.
 
 Imports TensorFlow; whoever only wants the files asks models/saved.py. ``DESTINATION/<source>/<model>/`` holds
-``model.keras``, as that Keras saved it; ``tfjs/model.json`` with its weights; and ``reference.json``, what that Keras
-predicts:
+``model.keras``, as that Keras saved it; ``tfjs/model.json`` with its weights; for Keras 3 ``graph/model.json`` with
+them (tf_keras's LayerNormalization would predict NaN as a graph); and ``reference.json``, what that Keras predicts:
 
     {"predictions": [0.1, ...], "shape": [8, 10], "bound": 5e-06, "rules": ["weight-names"]}
 
@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorledger.conversion.graph import convert_graph
 from tensorledger.conversion.layers import convert_layers
 from tensorledger.data import samples
 from tensorledger.environment.folders import whole_folder
@@ -47,6 +48,8 @@ def _write(model: Any, folder: Path) -> None:
         raise ArithmeticError(f"{folder.parent.name}'s {folder.name} predicts what is not a finite number")
     model.save(folder / "model.keras")
     rules = convert_layers(folder / "model.keras", folder / "tfjs")
+    if folder.parent.name == "keras":
+        convert_graph(model, folder / "graph")
     reference = {
         "predictions": predictions.ravel().tolist(),
         "shape": list(predictions.shape),

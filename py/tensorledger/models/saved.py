@@ -18,6 +18,7 @@ from pathlib import Path
 from filelock import FileLock
 
 import tensorledger
+from tensorledger.conversion.layers import NEWEST, convert_for, rules_for
 from tensorledger.environment.cache import cache_folder
 from tensorledger.models.zoo import KERASES, MODELS
 from tensorledger.protocol.messages import SavedModel
@@ -46,8 +47,10 @@ class ModelsNotBuilt(Exception):
         super().__init__("\n".join([f"the models could not be built: {what}", *lines, advice]))
 
 
-def saved_model(model: str, source: str) -> SavedModel:
+def saved_model(model: str, source: str, release: str | None = None) -> SavedModel:
     """Return the files of a model of the zoo as made by a Keras: ``source`` is "keras" or "tf-keras".
+
+    ``tfjs`` is as that ``release`` of TensorFlow.js can load it.
 
     Raises ``UnknownModel``, ``ModelsNotBuilt``, or ``CacheUnusable``.
     """
@@ -59,10 +62,25 @@ def saved_model(model: str, source: str) -> SavedModel:
     reference = json.loads((folder / "reference.json").read_text(encoding="utf-8"))
     return SavedModel(
         keras=str(folder / "model.keras"),
-        tfjs=str(folder / "tfjs"),
+        tfjs=str(_tfjs(folder, release)),
+        graph=str(folder / "graph"),
         predictions=reference["predictions"],
         bound=reference["bound"],
     )
+
+
+def _tfjs(folder: Path, release: str | None) -> Path:
+    """Return the folder of the layers model for a release; made of the newest one's where that differs."""
+    newest = folder / "tfjs"
+    names = [rule.name for rule in rules_for(release or NEWEST) if rule.releases]
+    if not names:
+        return newest
+    older = folder / f"tfjs-{'+'.join(names)}"
+    if not older.is_dir():
+        with FileLock(f"{older}.lock"):
+            if not older.is_dir():
+                convert_for(newest, older, release or NEWEST)
+    return older
 
 
 def saved_models(build: Callable[[Path], None] | None = None) -> Path:

@@ -36,6 +36,8 @@ class Hello(Message, frozen=True):
     backend: str | None
     package: str | None
     """Folder of the TensorFlow.js package to load (JavaScript only)."""
+    backend_package: str | None
+    """Folder of the package that a backend comes in, where it is not in TensorFlow.js itself."""
 
 
 class Welcome(Message, frozen=True):
@@ -170,6 +172,8 @@ class SavedModelRequest(Message, frozen=True):
     model: str
     source: str
     """Which Keras made it: "keras" or "tf-keras"."""
+    release: str | None
+    """The TensorFlow.js that is to load it; null for Python."""
 
 
 class SavedModel(Message, frozen=True):
@@ -178,7 +182,9 @@ class SavedModel(Message, frozen=True):
     keras: str
     """The file that the Keras which made the model saved."""
     tfjs: str
-    """The folder with its ``model.json`` for TensorFlow.js."""
+    """The folder with its ``model.json`` of layers, as that TensorFlow.js can load it."""
+    graph: str
+    """The folder with its ``model.json`` of a graph."""
     predictions: list[float]
     """What the Keras that made the model predicts for the model's ``data.x``, row by row."""
     bound: float

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tensorledger.expectations.amount import amount
-from tensorledger.protocol.messages import Cycle, Outcome, Reading, Thrown
+from tensorledger.protocol.messages import Cycle, Outcome, Thrown
 from tensorledger.results.result import Checkpoint, CycleEnd, Failure, Growth, Result
 from tensorledger.targets.target import Target
+from tensorledger.verdicts.growth import LEVELS
 from tensorledger.verdicts.judge import Judgement
 from tensorledger.verdicts.relative import grown, readings
 from tensorledger.verdicts.verdict import Verdict
@@ -29,13 +30,14 @@ def judged(
         cycles=len(ran),
         checkpoints=_checkpoints(outcome.cycles[-1], judgement, target) if outcome.cycles else [],
         first=_checkpoints(outcome.cycles[0], None, target) if outcome.cycles else [],
-        series=[_end(number, cycle) for number, cycle in enumerate(ran, start=1)],
-        growth=_growth(outcome),
+        series=[_end(number, cycle, target.language) for number, cycle in enumerate(ran, start=1)],
+        growth=_growth(outcome, target.language),
         confidence={},
         error=_failure(thrown) if judgement.verdict == "error" and thrown else None,
         leaks=outcome.cycles[-1].leaks if outcome.cycles else [],
         problems=list(judgement.problems),
         parity=outcome.agreements,
+        thrown=_failure(thrown) if judgement.verdict != "error" and thrown else None,
         caught=caught,
         log=log,
     )
@@ -90,34 +92,24 @@ def _expected(name: str, judgement: Judgement, target: Target) -> dict[str, int]
     if counts is None:
         return {}
     return {
-        quantity: amount(written, quantity, expectation.description, target.name).value
+        quantity: amount(written, quantity, expectation.description, str(target)).value
         for quantity, written in counts.stated()
     }
 
 
-def _heap(reading: Reading) -> float | None:
-    """Return the bytes of the garbage-collected heap, where the runtime tells them (Python does not)."""
-    return reading.heap.get("used")
-
-
-def _native(reading: Reading) -> float | None:
-    """Return the C allocator's bytes in use, where the runtime tells them (Node.js does not)."""
-    return reading.process.get("in_use")
-
-
-def _end(number: int, cycle: Cycle) -> CycleEnd:
+def _end(number: int, cycle: Cycle, language: str) -> CycleEnd:
     reading = list(readings(cycle).values())[-1]
     return CycleEnd(
         cycle=number,
         tensors=reading.tensors,
         bytes=reading.bytes,
         buffers=reading.buffers,
-        heap=_heap(reading),
-        native=_native(reading),
+        heap=LEVELS["heap"][language].read(reading),
+        native=LEVELS["native"][language].read(reading),
     )
 
 
-def _growth(outcome: Outcome) -> Growth | None:
+def _growth(outcome: Outcome, language: str) -> Growth | None:
     total = grown(outcome)
     if total is None:
         return None
@@ -132,8 +124,8 @@ def _growth(outcome: Outcome) -> Growth | None:
         tensors=each(total.tensors),
         bytes=each(total.bytes),
         buffers=each(total.buffers),
-        heap=each(_heap(total)),
-        native=each(_native(total)),
+        heap=each(LEVELS["heap"][language].read(total)),
+        native=each(LEVELS["native"][language].read(total)),
     )
 
 

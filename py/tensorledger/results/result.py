@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from tensorledger.environment.folders import write_whole
 from tensorledger.protocol.messages import Agreement, Frame, LiveTensor
 from tensorledger.verdicts.verdict import Verdict
 from tensorledger.version import __version__
@@ -34,7 +33,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CycleEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cycle left, relative to its own baseline; ``heap`` and ``native`` in bytes, where the runtime has them."""
+    """What a cycle left, relative to its own baseline; see verdicts/growth.py for ``heap`` and ``native``."""
 
     cycle: int
     tensors: int | None
@@ -88,6 +87,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Every expectation that was not met, with what was measured instead."""
     parity: list[Agreement]
     """Predictions of loaded models beside those of the Keras that made them."""
+    thrown: Failure | None = None
+    """What was thrown where that was expected, or documented."""
     caught: bool | None = None
     """Of a scenario that leaks on purpose: whether it failed with exactly what it is to leave; null of all others."""
     log: str = ""
@@ -109,21 +110,8 @@ def document(results: Sequence[Result], versions: dict[str, dict[str, str]]) -> 
 
 def write(path: Path, content: dict[str, Any]) -> None:
     """Write a JSON file so that it is whole or as it was; what is not a plain file is written to. Raises OSError."""
+    text = json.dumps(content, indent=1) + "\n"
     if path.exists() and not path.is_file():
-        with path.open("w", encoding="utf-8") as stream:
-            json.dump(content, stream, indent=1)
-            stream.write("\n")
-        return
-    path = path.resolve()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", text=True)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(content, file, indent=1)
-            file.write("\n")
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        path.write_text(text, encoding="utf-8")
+    else:
+        write_whole(path.resolve(), text)

@@ -89,7 +89,8 @@ class Worker:
         self._channel.notify("reached", Reached(cycle=cycle, name=name))
 
     def _saved_model(self, model: str, source: str) -> SavedModel:
-        answer: SavedModel = self._channel.call("saved_model", SavedModelRequest(model=model, source=source))
+        request = SavedModelRequest(model=model, source=source, release=None)
+        answer: SavedModel = self._channel.call("saved_model", request)
         return answer
 
 

@@ -3,44 +3,44 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 
 from tensorledger.environment.node import NodeMissing, node
-from tensorledger.environment.tree import tree
+from tensorledger.environment.releases import BACKENDS, LIBRARY, nearest, pins, published
 from tensorledger.models.zoo import KERASES
 from tensorledger.targets.target import LANGUAGES, BadTarget, Pattern, Target
 
 DEFAULT = "default"
+"""The named set of the targets that the suite runs on: both Kerases, and the releases that the lock file pins."""
 
-ALIAS = "tfjs-"
-"""What the npm alias of a TensorFlow.js release starts with; its version follows."""
+BACKENDS_HERE = ("cpu", *BACKENDS)
+"""The backends that can be run by now."""
 
 _INSTALL = "pip install 'tensorledger[harness]'"
 
 
 @cache
-def known() -> tuple[Target, ...]:
-    """Return every target there is, in the order of tables."""
-    package = json.loads((tree() / "package.json").read_text(encoding="utf-8"))
-    releases = [name.removeprefix(ALIAS) for name in package["dependencies"] if name.startswith(ALIAS)]
-    return (
-        *(Target(name) for name, language in LANGUAGES.items() if language == "py"),
-        *(Target("tfjs", release, "cpu") for release in sorted(releases, key=Version)),
-    )
+def default() -> tuple[Target, ...]:
+    """Return the targets of the set ``default``, in the order of tables."""
+    kerases = [Target(name) for name, language in LANGUAGES.items() if language == "py"]
+    pinned = []
+    for alias in pins():
+        name, _, release = alias.rpartition("-")
+        backend = name.removeprefix("tfjs").removeprefix("-backend-") or "cpu"
+        pinned.append(Target("tfjs", release, backend))
+    pinned.sort(key=lambda target: (Version(target.version or "0"), target.backend))
+    return (*kerases, *pinned)
 
 
 def resolve(written: Sequence[str]) -> list[Target]:
     """Return the targets that are meant, each once, in the order written. Raises BadTarget and says which exist."""
     chosen: dict[Target, None] = {}
     for text in written or [DEFAULT]:
-        found = list(known()) if text == DEFAULT else _find(Pattern.parse(text))
-        if not found:
-            raise BadTarget(f"no target {text!r}; there are: {', '.join(map(str, known()))}")
+        found = list(default()) if text == DEFAULT else _find(Pattern.parse(text))
         chosen.update(dict.fromkeys(found))
     return list(chosen)
 
@@ -51,9 +51,38 @@ def _find(pattern: Pattern) -> list[Target]:
         if pattern.version is not None and (found is None or not pattern.admits(found)):
             raise BadTarget(f"no target {pattern.text!r}: {pattern.name} {found or 'is not'} installed")
         return [Target(pattern.name)]
-    wanted = Pattern(pattern.text, pattern.name, pattern.version, pattern.backend or "cpu", pattern.browser)
-    found_releases = [target for target in known() if wanted.matches(target)]
-    return found_releases if pattern.version else found_releases[-1:]
+    backend = pattern.backend or "cpu"
+    if backend not in BACKENDS_HERE or pattern.browser:
+        raise BadTarget(f"no target {pattern.text!r} yet: the backends are {', '.join(BACKENDS_HERE)}")
+    if pattern.version is None:
+        pinned = [target for target in default() if target.name == "tfjs" and target.backend == backend]
+        return pinned[-1:]
+    return [Target(pattern.name, release, backend) for release in _releases(pattern, backend)]
+
+
+def _releases(pattern: Pattern, backend: str) -> list[str]:
+    """Return the published releases that a pattern means, with a backend. Raises BadTarget where there are none."""
+    pinned = [target.version for target in default() if target.backend == backend and target.version is not None]
+    if pattern.version in pinned:
+        return [pattern.version]
+    there: list[str] = []
+    # What is known to be there needs no asking; a range may mean a release that came out since.
+    for ask in (False, True):
+        libraries = published(LIBRARY, ask=ask)
+        with_backend = set(published(BACKENDS[backend], ask=ask)) if backend in BACKENDS else set(libraries)
+        there = [release for release in libraries if release in with_backend]
+        found = [release for release in there if pattern.admits(release)]
+        if found and (ask or pattern.exact):
+            return found
+    what = f"no release of TensorFlow.js with the backend {backend}" if backend in BACKENDS else "no release"
+    try:
+        close = nearest(pattern.version or "", there)
+    except InvalidVersion:
+        close = [there[0], there[-1]]
+    raise BadTarget(
+        f"no target {pattern.text!r}: {what} of this version was published; the nearest are "
+        f"{' and '.join(close)}. Pinned: {', '.join(map(str, default()))}"
+    )
 
 
 def installed(target: Target) -> str | None:

@@ -67,12 +67,17 @@ class Pattern:
         pattern.admits("0")
         return pattern
 
+    @property
+    def exact(self) -> bool:
+        """Whether one version is meant, and not a range."""
+        return self.version is not None and self.version[0].isdigit()
+
     def admits(self, version: str) -> bool:
         """Say whether a version is meant. Raises BadTarget where the range cannot be read."""
         if self.version is None or self.version == "*":
             return True
         try:
-            if self.version[0].isdigit():
+            if self.exact:
                 return Version(self.version) == Version(version)
             return Version(version) in SpecifierSet(self.version, prereleases=True)
         except (InvalidSpecifier, InvalidVersion):

@@ -24,7 +24,10 @@ def details(result: Result) -> Iterator[RenderableType]:
         if result.error.checkpoint:
             yield Text(f"after checkpoint {result.error.checkpoint!r}")
         yield from (Text(f"  at {_place(frame)}", style="dim") for frame in result.error.stack[:SHOWN])
-    elif result.problems:
+    if result.thrown is not None:
+        after = f"after {result.thrown.checkpoint!r}" if result.thrown.checkpoint else "before the first checkpoint"
+        yield Text(f"it threw {result.thrown.type} {after}: {result.thrown.message}")
+    if result.error is None and result.problems:
         yield from (Text(f"• {problem}") for problem in result.problems[1:SHOWN])
         yield from _rest(len(result.problems))
     if result.checkpoints:

@@ -10,6 +10,9 @@ from rich.table import Table
 
 from tensorledger.terminal.marks import MARKS
 
+NAMED = 4
+"""Targets up to which the columns bear their names; more have numbers, and a list above."""
+
 
 def grid(verdicts: Iterable[tuple[str, str, str]]) -> Table:
     """Return the grid of (scenario, target, verdict), in the order in which they come first."""
@@ -17,9 +20,15 @@ def grid(verdicts: Iterable[tuple[str, str, str]]) -> Table:
     scenarios = list(dict.fromkeys(scenario for scenario, _ in cells))
     targets = list(dict.fromkeys(target for _, target in cells))
     table = Table(caption=_legend(cells.values()), caption_justify="left")
+    if len(targets) <= NAMED:
+        headings = [target.replace("@", "\n@").replace("/", "\n/") for target in targets]
+    else:
+        headings = [str(number) for number in range(1, len(targets) + 1)]
+        table.title = "   ".join(f"{number}\u00a0{target}" for number, target in zip(headings, targets, strict=True))
+        table.title_justify = "left"
     table.add_column("scenario", no_wrap=True)
-    for target in targets:
-        table.add_column(target.replace("@", "\n@").replace("/", "\n/"), justify="center")
+    for heading in headings:
+        table.add_column(heading, justify="center")
     for scenario in scenarios:
         table.add_row(escape(scenario), *(_mark(cells.get((scenario, target))) for target in targets))
     return table
@@ -36,3 +45,11 @@ def _legend(verdicts: Iterable[str]) -> str:
     counts = Counter(verdicts)
     said = [f"{mark} {count} {verdict}" for verdict, (mark, _) in MARKS.items() if (count := counts[verdict])]
     return "   ".join([*said, "blank: not written in that language"])
+
+
+def seconds(spent: Iterable[tuple[str, float]]) -> str:
+    """Say where the time went: the seconds of the cells of each target, the longest first."""
+    by_target: Counter[str] = Counter()
+    for target, time in spent:
+        by_target[target] += time  # type: ignore[assignment]
+    return "seconds by target: " + ", ".join(f"{target} {time:.0f}" for target, time in by_target.most_common())

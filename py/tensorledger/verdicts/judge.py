@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tensorledger.environment.tree import shown
@@ -51,11 +51,14 @@ def judge(outcome: Outcome, expectation: Expectation, deviations: Deviations, ta
         return Judgement("error", f"{thrown.type}: {thrown.message}", plain.problems, deviation, documented)
     if len(outcome.cycles) < 2:
         return Judgement("error", "no cycle ran after the warm-up: nothing to judge", expectation=documented)
-    if deviation is not None:
+    if expectation.caught is not None:
+        # A leak on purpose is to fail everywhere; what it is caught with is looked at apart.
+        plain = hold(outcome, documented, target)
+    elif deviation is not None:
         otherwise = hold(outcome, documented, target)
         return _strictly(deviation, shown(deviations.path or "?"), plain, otherwise, expectation, target)
     if plain.problems:
-        return Judgement("fail", plain.problems[0], plain.problems, expectation=expectation)
+        return Judgement("fail", plain.problems[0], plain.problems, expectation=documented)
     if plain.unread:
         return Judgement("skip", f"not read here: {', '.join(plain.unread)}", expectation=expectation)
     return Judgement("pass", _left_by_the_warm_up(outcome), expectation=expectation)
@@ -88,7 +91,7 @@ def hold(outcome: Outcome, expectation: Expectation, target: Target) -> Findings
 
     def compare(place: str, counts: Counts, measured: Reading, times: int = 1) -> None:
         for quantity, written in counts.stated():
-            expected = amount(written, quantity, expectation.description, target.name)
+            expected = amount(written, quantity, expectation.description, str(target))
             value = getattr(measured, quantity)
             if value is None:
                 unread[f"{place} {quantity}"] = None
@@ -100,7 +103,8 @@ def hold(outcome: Outcome, expectation: Expectation, target: Target) -> Findings
                 )
 
     for number, cycle in enumerate(outcome.cycles):
-        problems += _throws(expectation, cycle, number)
+        if number > 0 or expectation.throws is None:
+            problems += _throws(expectation, cycle, number)
         found = readings(cycle)
         if number == 0:
             wanted, called = expectation.first, "the warm-up's "
@@ -191,7 +195,18 @@ def _same(deviation: Deviation, expectation: Expectation) -> list[str]:
     ]
 
 
-def not_caught(outcome: Outcome, expectation: Expectation, target: Target, verdict: Verdict) -> tuple[str, ...]:
+def with_growth(judgement: Judgement, grown: Mapping[str, str]) -> Judgement:
+    """Return the judgement of a cell in which levels were found to grow, twice, that no exact count sees."""
+    if not grown:
+        return judgement
+    source = judgement.expectation.source
+    problems = (*judgement.problems, *(f"{source}: {said}, and so in a fresh worker" for said in grown.values()))
+    return replace(judgement, verdict="fail", reason=judgement.reason or problems[0], problems=problems)
+
+
+def not_caught(
+    outcome: Outcome, expectation: Expectation, target: Target, verdict: Verdict, grown: Collection[str] = ()
+) -> tuple[str, ...]:
     """Say in what a scenario that leaks on purpose was not caught: it must fail, with exactly what it is to leave.
 
     Empty where all is as it must be, and for every other scenario.
@@ -205,5 +220,8 @@ def not_caught(outcome: Outcome, expectation: Expectation, target: Target, verdi
         checkpoints={**expectation.checkpoints, END: expectation.caught.end},
         growth=expectation.caught.growth,
     )
-    problems = hold(outcome, wanted, target).problems
+    problems = list(hold(outcome, wanted, target).problems)
+    if set(grown) != set(expectation.caught.grows):
+        wants = ", ".join(expectation.caught.grows) or "nothing"
+        problems.append(f"{expectation.source}: caught.grows: expected {wants}, found {', '.join(grown) or 'nothing'}")
     return tuple(f"it is caught, but not with what it is to leave: {problem}" for problem in problems)

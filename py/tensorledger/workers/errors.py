@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import signal
+
+NATIVE = re.compile(r"\s*\d+: 0x[0-9a-f]+ ")
+"""A line of the native stack under Node.js's "FATAL ERROR: …": 20 of them would hide what it says."""
 
 
 class WorkerFailed(Exception):
@@ -12,7 +16,7 @@ class WorkerFailed(Exception):
         self.message = message
         self.log = log
         self.checkpoint = checkpoint
-        ending = log.strip().splitlines()[-12:]
+        ending = [line for line in log.strip().splitlines() if not NATIVE.match(line)][-12:]
         super().__init__("\n".join([message, *(["it printed last:"] if ending else []), *ending]))
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 from tensorledger.environment.cache import cache_folder
 from tensorledger.environment.node import node
 from tensorledger.environment.packages import modules
+from tensorledger.environment.releases import Packages, packages
 from tensorledger.environment.tree import tree
 from tensorledger.protocol.channel import CallFailed, ChannelClosed, ChannelTimeout, ProtocolBroken
 from tensorledger.protocol.messages import PROTOCOL, Hello
-from tensorledger.targets.catalogue import ALIAS
 from tensorledger.targets.target import Target
 from tensorledger.workers.errors import WorkerNotStarted
 from tensorledger.workers.process import Forked, Started, stop
@@ -39,10 +41,13 @@ class Starter:
     def start(self, target: Target) -> Worker:
         """Start a worker. Raises WorkerFailed, NodeMissing or PackagesMissing."""
         if target.language == "js":
-            # The package is named by its alias, so that two releases lie side by side.
-            package = modules() / f"{ALIAS}{target.version}"
+            assert target.version is not None and target.backend is not None
+            found = packages(target.version, target.backend)
             command = [str(node()), "--expose-gc", str(tree() / "js" / "worker" / "node.mjs"), str(modules())]
-            return Worker(Started(command, os.environ), _hello(target, str(package)))
+            try:
+                return Worker(Started(command, os.environ), _hello(target, found))
+            except WorkerNotStarted as error:
+                raise WorkerNotStarted(f"{error.message}{_copies(found.library)}", error.log) from error
         self.prepare(target)
         stem = self._stems[target.name]
         try:
@@ -54,7 +59,7 @@ class Starter:
             log = stem.log.text(wait=1.0)
             reason = f"importing TensorFlow and {target.name} failed ({type(error).__name__}, exit status {status})"
             raise WorkerNotStarted(reason, log) from error
-        return Worker(process, _hello(target, None))
+        return Worker(process, _hello(target))
 
     def stop(self) -> None:
         """End the stems."""
@@ -71,5 +76,23 @@ def _stem(name: str) -> Started:
     return Started([sys.executable, "-P", "-m", "tensorledger.runtime.stem", name], environment)
 
 
-def _hello(target: Target, package: str | None) -> Hello:
-    return Hello(protocol=PROTOCOL, name=target.name, version=target.version, backend=target.backend, package=package)
+def _hello(target: Target, found: Packages | None = None) -> Hello:
+    return Hello(
+        protocol=PROTOCOL,
+        name=target.name,
+        version=target.version,
+        backend=target.backend,
+        package=str(found.library) if found else None,
+        backend_package=str(found.backend) if found and found.backend else None,
+    )
+
+
+def _copies(library: Path) -> str:
+    """Say so where a release brings several copies of its core, which then get in each other's way."""
+    if library.parent.name != "@tensorflow":
+        return ""  # an alias, beside other releases
+    cores = library.parents[2].glob("**/@tensorflow/tfjs-core/package.json")
+    versions = sorted({str(json.loads(core.read_text(encoding="utf-8"))["version"]) for core in cores})
+    if len(versions) < 2:
+        return ""
+    return f" (the packages of this release do not fit together: they bring tfjs-core {' and '.join(versions)})"

@@ -38,7 +38,7 @@ class Watch:
     """Who is told and asked while a scenario runs."""
 
     reached: Callable[[int, str], None]
-    saved_model: Callable[[str, str], SavedModel]
+    saved_model: Callable[[str, str, str | None], SavedModel]
 
 
 class Worker:
@@ -66,7 +66,7 @@ class Worker:
             watch.reached(told.cycle, told.name)
 
         def saved_model(asked: SavedModelRequest) -> SavedModel:
-            return watch.saved_model(asked.model, asked.source)
+            return watch.saved_model(asked.model, asked.source, asked.release)
 
         answering: dict[str, Callable[..., Message | None]] = {"reached": reached, "saved_model": saved_model}
         outcome = self._call("run", scenario, limit, WorkerDied, answering)
@@ -100,7 +100,9 @@ class Worker:
             if self._process.log.flooded:
                 self._fail(WorkerFlooded, "it printed without end and was stopped")
             self._fail(died, f"the worker is gone: {ending(status)}")
-        except (ProtocolBroken, CallFailed) as error:
+        except CallFailed as error:
+            self._fail(WorkerNotStarted if method == "hello" else WorkerBroken, str(error))
+        except ProtocolBroken as error:
             self._fail(WorkerBroken, str(error))
         except BaseException:
             # What is asked back may fail, or the user interrupt: the worker is in the middle of something.

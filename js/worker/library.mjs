@@ -1,0 +1,32 @@
+// Loads a TensorFlow.js release, whatever its age, and makes it ready on a backend.
+
+/**
+ * @param {(folder: string) => any} require  loads the package in a folder
+ * @param {{package: string, backend: string, backend_package: string | null}} wanted  as the harness said hello
+ * @returns {Promise<{tf: any, engine: any}>}
+ */
+export async function startLibrary(require, {package: folder, backend, backend_package}) {
+  const tf = require(folder);
+  if (backend_package !== null) require(backend_package);
+  // Up to 0.x, choosing a backend makes another engine: ask for it afterwards.
+  const chosen = await tf.setBackend(backend);
+  await tf.ready?.();
+  if (chosen === false || tf.getBackend() !== backend) throw new Error(`the backend ${backend} could not be started`);
+  return {tf, engine: engineOf(tf)};
+}
+
+/**
+ * The engine that counts tensors: on the global object since 1.1, made lazily by ENV before.
+ * @param {any} tf
+ */
+export function engineOf(tf) {
+  return tf.engine?.() ?? /** @type {any} */ (globalThis)._tfengine ?? tf.ENV.engine;
+}
+
+/**
+ * The class of models that are made of layers; it was renamed in 1.0.
+ * @param {any} tf
+ */
+export function modelClass(tf) {
+  return tf.LayersModel ?? tf.Model;
+}

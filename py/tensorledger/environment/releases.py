@@ -1,0 +1,179 @@
+"""Releases of TensorFlow.js: which were published, and where one is on this machine.
+
+The default ones are npm aliases in the lock file (``packages.py``). Any other is fetched into the user's cache the
+first time that it is used, or ahead by ``tensorledger install``: into a folder of its own that appears complete or not
+at all, by one process while the others wait.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from filelock import FileLock
+from packaging.version import InvalidVersion, Version
+
+from tensorledger.environment.cache import CacheUnusable, cache_folder
+from tensorledger.environment.folders import whole_folder, write_whole
+from tensorledger.environment.node import NodeMissing, npm
+from tensorledger.environment.packages import modules
+from tensorledger.environment.tree import tree
+
+LIBRARY = "@tensorflow/tfjs"
+BACKENDS = {"wasm": "@tensorflow/tfjs-backend-wasm"}
+"""The packages that backends come in which are not in TensorFlow.js itself."""
+
+LISTING = "releases.json"
+"""The releases that were published when this version of tensorledger was: what is known without asking npm."""
+
+FRESH = 24 * 3600
+"""Seconds that npm's answer about published releases is taken for."""
+SECONDS = 600
+"""Time limit of one npm install; the largest, 4.22.0 with wasm, takes about 15 s."""
+ASKING = 60
+"""Time limit of asking npm which releases there are."""
+PATIENCE = ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]
+"""How long npm waits before it tries again; left to itself it takes 70 s to say that there is no network."""
+
+
+class ReleaseMissing(Exception):
+    """A release could not be fetched; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Packages:
+    """Where a release is: its folder, and that of the package its backend comes in."""
+
+    library: Path
+    backend: Path | None
+
+
+def packages(version: str, backend: str) -> Packages:
+    """Return where a release is, after fetching it if need be.
+
+    Raises ReleaseMissing, NodeMissing, PackagesMissing or CacheUnusable.
+    """
+    aliases = _aliases(version, backend)
+    pinned = pins()
+    if all(alias in pinned for alias in aliases):
+        folders = [modules() / alias for alias in aliases]
+    else:
+        home = fetched(version, backend)
+        folders = [home / "node_modules" / name for name in _names(backend)]
+    return Packages(folders[0], folders[1] if len(folders) > 1 else None)
+
+
+def is_here(version: str, backend: str) -> bool:
+    """Say whether ``packages`` would return without fetching anything (the lock file's ones aside)."""
+    return all(alias in pins() for alias in _aliases(version, backend)) or _home(version, backend).is_dir()
+
+
+@cache
+def pins() -> frozenset[str]:
+    """Return the npm aliases of releases in the lock file, such as ``tfjs-4.22.0``."""
+    package = json.loads((tree() / "package.json").read_text(encoding="utf-8"))
+    return frozenset(name for name in package["dependencies"] if name.startswith("tfjs-"))
+
+
+def fetched(version: str, backend: str) -> Path:
+    """Return the folder in the cache that a release is in, after fetching it if need be."""
+    home = _home(version, backend)
+    if home.is_dir():
+        return home
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{home}.lock"):
+            if not home.is_dir():
+                for unfinished in home.parent.glob(f".{home.name}.*"):
+                    shutil.rmtree(unfinished, ignore_errors=True)  # of a fetch that was killed
+                with whole_folder(home) as folder:
+                    _install(folder, [f"{name}@{version}" for name in _names(backend)])
+    except OSError as error:
+        raise CacheUnusable(home.parent, error) from error
+    return home
+
+
+def published(package: str = LIBRARY, *, ask: bool = True) -> list[str]:
+    """Return the stable releases of a package, oldest first: as npm says, or as known where npm cannot be asked.
+
+    ``ask``: whether npm is asked at all.
+    """
+    known = json.loads((tree() / "js" / LISTING).read_text(encoding="utf-8"))[package]
+    return sorted({*known, *(_asked(package) if ask else [])}, key=Version)
+
+
+def _asked(package: str) -> list[str]:
+    """Return what npm says, at most a day old; nothing where it cannot be asked."""
+    try:
+        kept = cache_folder() / "published" / f"{package.replace('/', '+')}.json"
+        if kept.is_file() and time.time() - kept.stat().st_mtime < FRESH:
+            return _stable(kept.read_text(encoding="utf-8"))
+        command = [*npm(), "view", package, "versions", "--json", "--fetch-retries=0"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=ASKING, check=True)
+        versions = _stable(done.stdout)
+    except (CacheUnusable, NodeMissing, OSError, subprocess.SubprocessError, ValueError):
+        return []
+    with suppress(OSError):  # then it is asked again
+        kept.parent.mkdir(exist_ok=True)
+        write_whole(kept, json.dumps(versions))
+    return versions
+
+
+def _stable(said: str) -> list[str]:
+    """Return the stable ones of the versions that npm said, in JSON. Raises ValueError where it said none."""
+    versions = json.loads(said)
+    if not isinstance(versions, list) or not versions:
+        raise ValueError(f"npm said {said[:60]!r}")
+    return [version for version in versions if isinstance(version, str) and _is_stable(version)]
+
+
+def _is_stable(version: str) -> bool:
+    try:
+        return not Version(version).is_prerelease
+    except InvalidVersion:
+        return False
+
+
+def nearest(version: str, versions: Sequence[str]) -> list[str]:
+    """Return the releases just below and just above one that does not exist."""
+    wanted = Version(version)
+    below = [other for other in versions if Version(other) < wanted][-1:]
+    return below + [other for other in versions if Version(other) > wanted][:1]
+
+
+def _names(backend: str) -> list[str]:
+    return [LIBRARY, *([BACKENDS[backend]] if backend in BACKENDS else [])]
+
+
+def _aliases(version: str, backend: str) -> list[str]:
+    return [f"{name.removeprefix('@tensorflow/')}-{version}" for name in _names(backend)]
+
+
+def _home(version: str, backend: str) -> Path:
+    return cache_folder() / "releases" / "+".join([version, *([backend] if backend in BACKENDS else [])])
+
+
+def _install(folder: Path, what: list[str]) -> None:
+    """Install packages into a new folder, without running any package's scripts. Raises ReleaseMissing."""
+    (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
+    quietly = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-package-lock"]
+    command = [*npm(), "install", *quietly, *PATIENCE, *what]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired as error:
+        reason = f"npm did not fetch {' and '.join(what)} within {SECONDS} s; is the registry reached?"
+        raise ReleaseMissing(reason) from error
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        said = "\n".join([line for line in lines if not line.startswith("npm ERR!     at ")][:12])
+        raise ReleaseMissing(
+            f"npm could not fetch {' and '.join(what)} (status {done.returncode}):\n{said}\n"
+            "Once npm works: tensorledger install TARGET"
+        )
