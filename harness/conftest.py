@@ -15,7 +15,8 @@ import pytest
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from tensorledger.cells.cell import LIMIT, Cell, Ran, Settings, prepare, run_cell
+from tensorledger.cells.ahead import Ahead, cores
+from tensorledger.cells.cell import LIMIT, Cell, Ran, Settings, prepare
 from tensorledger.protocol.messages import RECIPES
 from tensorledger.results.result import Result, document, write
 from tensorledger.scenarios.catalogue import Scenario, all_scenarios
@@ -31,6 +32,7 @@ PROPERTY = "tensorledger"
 """Under this name a test's report carries its cell, from pytest-xdist's workers too."""
 
 workers_key = pytest.StashKey[Workers]()
+ahead_key = pytest.StashKey[Ahead]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,12 +41,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--cycles", type=int, default=CYCLES, help="cycles after the warm-up (default: %(default)s)")
     group.addoption("--recipe", default="", help="the way to release (default: the target's own)")
     group.addoption("--cell-timeout", type=float, default=LIMIT, help="seconds for one cell (default: %(default)s)")
+    group.addoption("--jobs", type=int, default=cores(), help="targets to run at once (default here: %(default)s)")
     group.addoption("--results", type=Path, help="write the results there, as `tensorledger run --json` does")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.cycles < 1:
         raise pytest.UsageError("--cycles takes a number of at least 1")
+    if config.option.jobs < 1:
+        raise pytest.UsageError("--jobs takes a number of at least 1")
     names = [name for recipes in RECIPES.values() for name in recipes]
     if config.option.recipe not in ("", *names):
         raise pytest.UsageError(f"no recipe {config.option.recipe!r}; there are: {', '.join(names)}")
@@ -131,13 +136,10 @@ class Lifecycle(pytest.Item):
         self.cell = cell
 
     def runtest(self) -> None:
-        options = self.config.option
-        settings = Settings(cycles=options.cycles, recipe=options.recipe, limit=options.cell_timeout)
-        workers = self.session.stash[workers_key]
-        ran = run_cell(self.cell, workers, settings)
+        ran = self.session.stash[ahead_key].run(self.cell)
         verdict, problems = _verdict(ran)
         result = ran.result
-        said = workers.versions.get(self.cell.target)
+        said = self.session.stash[workers_key].versions.get(self.cell.target)
         told = {"verdict": verdict, "result": msgspec.to_builtins(result), "versions": said}
         self.user_properties.append((PROPERTY, told))
         if verdict == "skip":
@@ -182,6 +184,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    if ahead_key in session.stash:
+        session.stash[ahead_key].stop()
     session.stash[workers_key].stop()
 
 
@@ -191,11 +195,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: places[item.cell.target] if isinstance(item, Lifecycle) else -1)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
-    """Begin to import TensorFlow while other cells run."""
-    if not session.config.option.collectonly and not session.config.getoption("numprocesses", None):
-        wanted = dict.fromkeys(item.cell.target for item in session.items if isinstance(item, Lifecycle))
-        prepare(wanted, session.stash[workers_key])
+    """Begin with the cells; pytest then asks for each in its order."""
+    options = session.config.option
+    settings = Settings(cycles=options.cycles, recipe=options.recipe, limit=options.cell_timeout)
+    workers = session.stash[workers_key]
+    # Under pytest-xdist it is its workers that run several targets at once, and each runs what it is given.
+    alone = options.dist == "no" and not hasattr(session.config, "workerinput") and not options.collectonly
+    wanted = [item.cell for item in session.items if isinstance(item, Lifecycle)] if alone else []
+    prepare(dict.fromkeys(cell.target for cell in wanted), workers)
+    session.stash[ahead_key] = Ahead(wanted, workers, settings, options.jobs)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -6,6 +6,17 @@ function dense(tf, units, seed, options = {}) {
 }
 
 /**
+ * The classifier with 10 hidden units for its 256: as many tensors, and trained in a twentieth of the time.
+ * @param {any} tf
+ */
+export function narrow(tf) {
+  return tf.sequential({layers: [
+    dense(tf, 10, 1, {inputShape: [784], activation: 'relu'}),
+    dense(tf, 10, 2, {activation: 'softmax'}),
+  ]});
+}
+
+/**
  * One Dense layer that is called twice.
  * @param {any} tf
  */

@@ -3,10 +3,10 @@
 import {classifier} from './classifier.mjs';
 import {extractor} from './extractor.mjs';
 import {loadGraph, loadLayers} from './load.mjs';
-import {dropout, nested, normalized, recurrent, shared} from './shapes.mjs';
+import {dropout, narrow, nested, normalized, recurrent, shared} from './shapes.mjs';
 
 /** @type {Record<string, (tf: any) => any>} */
-const NATIVE = {classifier, extractor, shared, nested, recurrent, dropout, normalized};
+const NATIVE = {classifier, extractor, narrow, shared, nested, recurrent, dropout, normalized};
 
 /** The models that there are files of. */
 const SAVED = ['classifier', 'extractor'];

@@ -1,6 +1,6 @@
 // fit is asynchronous, so a tidy around it has ended before it is done. What it leaves is what this measures.
 export default async function* ({tf, models, data, release}) {
-  let model = models.classifier();
+  let model = models.narrow();
   model.compile({optimizer: 'sgd', loss: 'categoricalCrossentropy'});
   let done;
   tf.tidy(() => {

@@ -1,6 +1,6 @@
 // Saving a trained model with its optimizer reads the weights, and leaves nothing of its own.
 export default async function* ({tf, models, data, release}) {
-  let model = models.classifier();
+  let model = models.narrow();
   model.compile({optimizer: 'adam', loss: 'categoricalCrossentropy'});
   await model.fit(data.x, data.y, {batchSize: 8, epochs: 1, verbose: 0});
   yield 'trained';

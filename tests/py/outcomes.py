@@ -86,12 +86,30 @@ def as_expected(expectation: Expectation, target: Target, cycles: int = 2) -> Ou
 
     def numbers(counts: Counts) -> dict[str, int]:
         description = expectation.description
-        return {name: amount(written, name, description, target.name).value for name, written in counts.stated()}
+        return {name: amount(written, name, description, str(target)).value for name, written in counts.stated()}
 
     each = {name: numbers(counts) for name, counts in expectation.checkpoints.items()}
+    added: dict[str, int] = {}
+    if expectation.caught is not None:
+        each[END] = numbers(expectation.caught.end)
+        added = numbers(expectation.caught.growth)
     warm = {**each, **{name: {**each.get(name, {}), **numbers(found)} for name, found in expectation.first.items()}}
     said = None if expectation.throws is None else _as_expected(expectation.throws)
-    return outcome(cycle(said, **warm), *(cycle(said, **each) for _ in range(cycles)))
+    walked = [_later(cycle(said, **(each if number else warm)), added, number) for number in range(cycles + 1)]
+    exact = [Agreement(model=name, source="keras", max_abs=0, max_rel=0, bound=1e-6) for name in expectation.compares]
+    return outcome(*walked, agreements=tuple(exact))
+
+
+def _later(first: Cycle, added: Mapping[str, int], number: int) -> Cycle:
+    """Return a cycle as it is after ``number`` others, each of which added something that stays."""
+
+    def on_top(found: Reading) -> Reading:
+        return msgspec.structs.replace(
+            found, **{name: getattr(found, name) + number * more for name, more in added.items()}
+        )
+
+    checkpoints = [CheckpointReading(name=found.name, reading=on_top(found.reading)) for found in first.checkpoints]
+    return msgspec.structs.replace(first, baseline=on_top(first.baseline), checkpoints=checkpoints)
 
 
 def _as_expected(throws: Throws) -> Thrown:

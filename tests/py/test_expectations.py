@@ -273,9 +273,7 @@ def test_a_deviation_says_again_what_it_deviates_from(definitions: Definitions) 
     expectation = definitions.expectation(WALK)
     definitions.deviations(DEVIATION, expectation)
     path = definitions.write("deviations/walk", DEVIATION)
-    with pytest.raises(
-        BadDefinition, match=r"keeps-weights: against.end tensors: not stated, but .* says: 0"
-    ):
+    with pytest.raises(BadDefinition, match=r"keeps-weights: against.end tensors: not stated, but .* says: 0"):
         load_deviations(path, expectation)
     path = definitions.write("deviations/walk", DEVIATION + "against.end = { tensors = 1 }\n")
     with pytest.raises(BadDefinition, match=r"against.end tensors: 1, but harness/expectations/walk.toml says: 0"):

@@ -146,11 +146,12 @@ def _uncaught(
     deviation = deviations.of(cell.target)
     if expectation.caught is None or deviation is None or deviations.path is None:
         return plain
-    where = f"{shown(deviations.path)}: {deviation.id}"
+    where = shown(deviations.path)
     if not plain:
-        return (f"{where}: {cell.target} no longer deviates: it is caught with what {expectation.source} says",)
+        said = f"no longer deviates as {deviation.id} says: it is caught with what {expectation.source} says"
+        return (f"{where}: {cell.target} {said}",)
     documented = not_caught(outcome, deviation.instead_of(expectation), cell.target, judgement.verdict, grown)
-    return tuple(f"{where}: {problem}" for problem in documented)
+    return tuple(f"{where}: {deviation.id}: {problem}" for problem in documented)
 
 
 def _keeps(cell: Cell, file: Path) -> bool:

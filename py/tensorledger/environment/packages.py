@@ -1,7 +1,8 @@
-"""The npm packages that the lock file pins: the default TensorFlow.js releases, and what the JavaScript worker imports.
+"""The npm packages that the lock file pins: what the JavaScript worker imports, and the default TensorFlow.js releases.
 
-In a checkout they are in its ``node_modules``, where ``make setup`` puts them; an installed package puts them into the
-user's cache, the first time that a JavaScript target is used.
+In a checkout they are in its ``node_modules``, where ``make setup`` puts them. An installed package puts what the
+worker imports into the user's cache, the first time that a JavaScript target is used, and each release only when it
+is wanted (``releases.py``): all of them are 1 GB.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,9 @@ from tensorledger.environment.node import npm
 from tensorledger.environment.tree import is_checkout, tree
 
 LOCK = "package-lock.json"
-FILES = ("package.json", LOCK)
+WORKER = "@cfworker/json-schema"
+"""What the worker imports; it depends on nothing."""
+
 MARK = "installed.sha256"
 SECONDS = 900
 """Time limit of npm ci; it takes 15 s here."""
@@ -65,10 +67,9 @@ def _complete(home: Path) -> bool:
 
 def _install(home: Path) -> None:
     """Install from the lock file, without running any package's scripts; the mark is written last."""
-    development = [] if is_checkout() else ["--omit=dev"]
-    for name in FILES if home != tree() else ():
-        shutil.copyfile(tree() / name, home / name)
-    command = [*npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund", *development]
+    if home != tree():
+        _write_worker_only(home)
+    command = [*npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     environment = {**os.environ, "CI": "true"}
     try:
         done = subprocess.run(command, cwd=home, capture_output=True, text=True, env=environment, timeout=SECONDS)
@@ -78,6 +79,16 @@ def _install(home: Path) -> None:
         said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
         raise PackagesMissing(f"npm ci in {home} failed with status {done.returncode}:\n{said}")
     (home / "node_modules" / MARK).write_text(_digest(), encoding="ascii")
+
+
+def _write_worker_only(home: Path) -> None:
+    """Write a package.json and a lock file of what the worker imports, as the whole lock file pins it."""
+    lock = json.loads((tree() / LOCK).read_text(encoding="utf-8"))
+    pinned = lock["packages"][f"node_modules/{WORKER}"]
+    package = {"name": "tensorledger-worker", "private": True, "dependencies": {WORKER: pinned["version"]}}
+    lock["name"], lock["packages"] = package["name"], {"": package, f"node_modules/{WORKER}": pinned}
+    (home / "package.json").write_text(json.dumps(package), encoding="utf-8")
+    (home / LOCK).write_text(json.dumps(lock), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Releases of TensorFlow.js: which were published, and where one is on this machine.
 
-The default ones are npm aliases in the lock file (``packages.py``). Any other is fetched into the user's cache the
-first time that it is used, or ahead by ``tensorledger install``: into a folder of its own that appears complete or not
-at all, by one process while the others wait.
+In a checkout the default ones are npm aliases in the lock file (``packages.py``). Any other is fetched into the user's
+cache the first time that it is used, or ahead by ``tensorledger install``: into a folder of its own that appears
+complete or not at all, by one process while the others wait.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tensorledger.environment.cache import CacheUnusable, cache_folder
 from tensorledger.environment.folders import whole_folder, write_whole
 from tensorledger.environment.node import NodeMissing, npm
 from tensorledger.environment.packages import modules
-from tensorledger.environment.tree import tree
+from tensorledger.environment.tree import is_checkout, tree
 
 LIBRARY = "@tensorflow/tfjs"
 BACKENDS = {"wasm": "@tensorflow/tfjs-backend-wasm"}
@@ -60,10 +60,8 @@ def packages(version: str, backend: str) -> Packages:
 
     Raises ReleaseMissing, NodeMissing, PackagesMissing or CacheUnusable.
     """
-    aliases = _aliases(version, backend)
-    pinned = pins()
-    if all(alias in pinned for alias in aliases):
-        folders = [modules() / alias for alias in aliases]
+    if _is_in_checkout(version, backend):
+        folders = [modules() / alias for alias in _aliases(version, backend)]
     else:
         home = fetched(version, backend)
         folders = [home / "node_modules" / name for name in _names(backend)]
@@ -71,8 +69,12 @@ def packages(version: str, backend: str) -> Packages:
 
 
 def is_here(version: str, backend: str) -> bool:
-    """Say whether ``packages`` would return without fetching anything (the lock file's ones aside)."""
-    return all(alias in pins() for alias in _aliases(version, backend)) or _home(version, backend).is_dir()
+    """Say whether ``packages`` would return without fetching anything (what ``modules()`` installs aside)."""
+    return _is_in_checkout(version, backend) or _home(version, backend).is_dir()
+
+
+def _is_in_checkout(version: str, backend: str) -> bool:
+    return is_checkout() and all(alias in pins() for alias in _aliases(version, backend))
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
@@ -41,6 +42,11 @@ class Target:
         return f"{self.name}{version}{backend}{'+browser' if self.browser and self.backend not in IN_BROWSER else ''}"
 
 
+@cache
+def _range(written: str) -> SpecifierSet:
+    return SpecifierSet(written, prereleases=True)
+
+
 @dataclass(frozen=True)
 class Pattern:
     """What someone wrote: one target or a range of them."""
@@ -52,6 +58,7 @@ class Pattern:
     browser: bool
 
     @classmethod
+    @cache
     def parse(cls, text: str) -> Pattern:
         """Raises BadTarget for what is not of the grammar."""
         match = _WRITTEN.fullmatch(text)
@@ -79,7 +86,7 @@ class Pattern:
         try:
             if self.exact:
                 return Version(self.version) == Version(version)
-            return Version(version) in SpecifierSet(self.version, prereleases=True)
+            return Version(version) in _range(self.version)
         except (InvalidSpecifier, InvalidVersion):
             what = f"{self.version!r} is neither a version nor a range such as >=0.12.5,<1.0"
             raise BadTarget(f"{self.text!r}: {what}") from None

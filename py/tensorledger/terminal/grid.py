@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from rich.columns import Columns
+from rich.console import Group
 from rich.markup import escape
 from rich.table import Table
 
@@ -14,24 +16,25 @@ NAMED = 4
 """Targets up to which the columns bear their names; more have numbers, and a list above."""
 
 
-def grid(verdicts: Iterable[tuple[str, str, str]]) -> Table:
+def grid(verdicts: Iterable[tuple[str, str, str]]) -> Group:
     """Return the grid of (scenario, target, verdict), in the order in which they come first."""
     cells = {(scenario, target): verdict for scenario, target, verdict in verdicts}
     scenarios = list(dict.fromkeys(scenario for scenario, _ in cells))
     targets = list(dict.fromkeys(target for _, target in cells))
-    table = Table(caption=_legend(cells.values()), caption_justify="left")
+    blank = len(cells) < len(scenarios) * len(targets)
+    table = Table(caption=_legend(cells.values(), blank=blank), caption_justify="left")
     if len(targets) <= NAMED:
+        names = Columns()
         headings = [target.replace("@", "\n@").replace("/", "\n/") for target in targets]
     else:
         headings = [str(number) for number in range(1, len(targets) + 1)]
-        table.title = "   ".join(f"{number}\u00a0{target}" for number, target in zip(headings, targets, strict=True))
-        table.title_justify = "left"
+        names = Columns(f"{number} {target}" for number, target in zip(headings, targets, strict=True))
     table.add_column("scenario", no_wrap=True)
     for heading in headings:
         table.add_column(heading, justify="center")
     for scenario in scenarios:
         table.add_row(escape(scenario), *(_mark(cells.get((scenario, target))) for target in targets))
-    return table
+    return Group(names, table)
 
 
 def _mark(verdict: str | None) -> str:
@@ -41,10 +44,10 @@ def _mark(verdict: str | None) -> str:
     return f"[{style}]{mark}[/]"
 
 
-def _legend(verdicts: Iterable[str]) -> str:
+def _legend(verdicts: Iterable[str], *, blank: bool) -> str:
     counts = Counter(verdicts)
     said = [f"{mark} {count} {verdict}" for verdict, (mark, _) in MARKS.items() if (count := counts[verdict])]
-    return "   ".join([*said, "blank: not written in that language"])
+    return "   ".join([*said, *(["blank: not written in that language"] if blank else [])])
 
 
 def seconds(spent: Iterable[tuple[str, float]]) -> str:

@@ -22,11 +22,15 @@ class Starts(Protocol):
 
 
 class Workers:
-    """Runs scenarios on targets. Use it as a context manager: leaving it ends every worker."""
+    """Runs scenarios on targets. Use it as a context manager: leaving it ends every worker.
+
+    Several threads may run scenarios, each on targets of its own.
+    """
 
     def __init__(self, starter: Starts | None = None) -> None:
         self._starter: Starts = starter or Starter()
         self._clean: dict[Target, Worker] = {}
+        self._busy: dict[Target, Worker] = {}
         self.versions: dict[Target, dict[str, str]] = {}
         """What each target's worker said it is."""
 
@@ -59,8 +63,12 @@ class Workers:
         """
         if fresh and target in self._clean:
             self._clean.pop(target).stop()
-        worker = self._clean.pop(target, None) or self._start(target)
-        outcome = worker.run(scenario, watch, limit)
+        worker = self._clean.pop(target) if target in self._clean else self._start(target)
+        self._busy[target] = worker
+        try:
+            outcome = worker.run(scenario, watch, limit)
+        finally:
+            del self._busy[target]
         log = worker.printed()
         if keep and is_clean(outcome):
             self._clean[target] = worker
@@ -69,7 +77,9 @@ class Workers:
         return outcome, log
 
     def stop(self) -> None:
-        """End every worker."""
+        """End every worker, those that run something too."""
+        for worker in list(self._busy.values()):
+            worker.kill()
         for worker in self._clean.values():
             worker.stop()
         self._clean.clear()

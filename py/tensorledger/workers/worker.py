@@ -77,6 +77,10 @@ class Worker:
         """Return the end of what the last scenario printed."""
         return self._process.log.settled(since=self._printed)
 
+    def kill(self) -> None:
+        """End the process while ``run`` waits for it, which then fails."""
+        self._process.kill()
+
     def stop(self) -> None:
         """End the process, by fair means first."""
         stop(self._process)
