@@ -204,12 +204,19 @@ def test_a_mistake_in_a_description_is_refused_with_its_file_and_place(
     assert [part for part in says if part not in message] == []
 
 
+@pytest.mark.parametrize(("written", "meant"), [("kers", "keras"), ("tf_keras", "tf-keras"), ("tjs", "tfjs")])
+def test_a_runtime_that_is_misspelt_is_not_taken_for_a_part(definitions: Definitions, written: str, meant: str) -> None:
+    definitions.write("models/classifier", f"{MODEL}\n[{written}]\nseeds = 0\n")
+    with pytest.raises(BadDefinition, match=rf"\[{written}\] is no runtime; did you mean \[{meant}\]\?"):
+        describe("classifier")
+
+
 def test_a_runtime_that_a_description_leaves_out_has_no_such_model(definitions: Definitions) -> None:
-    definitions.write("models/classifier", MODEL.replace("[keras]", "[kers]"))
+    definitions.write("models/classifier", MODEL.partition("[keras]")[0])
     with pytest.raises(BadDefinition, match=r"harness/models/classifier\.toml: there is no classifier for keras"):
         describe("classifier").of("keras")
     for runtime in ("tfjs", "keras", "tf-keras"):
-        definitions.write("models/classifier", MODEL.replace(f"[{runtime}]", f"[{runtime}s]"))
+        definitions.write("models/classifier", MODEL.replace(f"[{runtime}]", "[elsewhere]"))
         described = describe("classifier").parts
         assert runtime not in described and len(described) == 2
 

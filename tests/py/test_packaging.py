@@ -70,4 +70,8 @@ def test_an_installed_wheel_runs_the_projects_scenarios_and_ones_own(wheel: Path
         ("mine.mjs", "tfjs@4.22.0/cpu", "pass"),
         ("create-dispose", "keras", "pass"),
     ]
-    assert (tmp_path / "cache" / "npm").is_dir(), "the npm packages belong into the user's cache"
+    cache = tmp_path / "cache"
+    assert (cache / "npm").is_dir(), "what the worker imports belongs into the user's cache"
+    fetched = [entry.name for entry in (cache / "releases").iterdir() if entry.is_dir()]
+    assert fetched == ["4.22.0"], "and of the releases only what was wanted"
+    assert not [found for found in (cache / "npm").rglob("tfjs*") if found.is_dir()]

@@ -128,12 +128,15 @@ def _run(to_run: list[Cell], workers: Workers, settings: Settings, shown: Consol
 
 def _tell(shown: Console, cell: Cell, result: Result) -> None:
     reason = f"as documented: {result.deviation}" if result.verdict == "deviates" else result.reason
+    first, *others = reason.splitlines() or [""]
     line = f"{marked(result.verdict)} {escape(str(cell))} [dim]{result.seconds:.1f} s[/]"
     if result.caught:
         line += "  [dim]it leaks on purpose, and is caught[/]"
-    elif reason:
-        line += f"  [dim]{escape(reason.splitlines()[0])}[/]"
+    elif first:
+        line += f"  [dim]{escape(first)}[/]"
     shown.print(line, soft_wrap=True)
+    for more in others:
+        shown.print(Text(f"  {more}", style="dim"), soft_wrap=True)
     if result.verdict in ("fail", "error", "deviates"):
         for part in details(result):
             shown.print(part, soft_wrap=isinstance(part, Text))

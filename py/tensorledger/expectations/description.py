@@ -7,6 +7,7 @@ that is under test.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,10 @@ def parse(model: str, path: Path, table: dict[str, Any]) -> Description:
     A table may also be for a range of releases, as ``["tfjs@<1.1"]``, with what is otherwise there.
     """
     runtimes = {name: value for name, value in table.items() if name.partition("@")[0] in LANGUAGES}
+    for name, value in table.items():
+        meant = get_close_matches(name.partition("@")[0], LANGUAGES, n=1, cutoff=0.75)
+        if name not in runtimes and isinstance(value, dict) and meant:
+            raise BadDefinition(f"{shown(path)}: [{name}] is no runtime; did you mean [{meant[0]}]?")
     shared = _parts(path, "", {name: value for name, value in table.items() if name not in runtimes})
     parts: dict[str, dict[str, Part]] = {}
     for runtime, value in runtimes.items():
