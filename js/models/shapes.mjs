@@ -22,9 +22,9 @@ export function narrow(tf) {
  */
 export function shared(tf) {
   const input = tf.input({shape: [784]});
-  const narrow = dense(tf, 10, 1).apply(input);
+  const first = dense(tf, 10, 1).apply(input);
   const twice = dense(tf, 10, 2, {activation: 'relu'});
-  const output = dense(tf, 10, 3, {activation: 'softmax'}).apply(twice.apply(twice.apply(narrow)));
+  const output = dense(tf, 10, 3, {activation: 'softmax'}).apply(twice.apply(twice.apply(first)));
   return tf.model({inputs: input, outputs: output});
 }
 
