@@ -1,5 +1,6 @@
 // Runs a scenario for some cycles and reads memory at its checkpoints. It judges nothing.
 
+import {frames, fromUser} from '../worker/frames.mjs';
 import {describe} from '../worker/thrown.mjs';
 import {read} from './reading.mjs';
 
@@ -51,12 +52,13 @@ async function one(stage, course, number) {
   // In a function of its own: nothing of the scenario may stay in a variable here.
   let thrown = await walk(course, stage, checkpoint);
   course.held.length = 0;
+  ledger.settle();
   await settle(host);
   const left = host.rejections.splice(0);
   if (left.length && !thrown) thrown = describe(left[0], host);
   if (thrown) thrown.checkpoint = checkpoints.at(-1)?.name ?? null;
   checkpoint(END);
-  return {baseline, checkpoints, thrown, leaks: ledger.since(mark)};
+  return {baseline, checkpoints, thrown, leaks: leaks(ledger, mark, host)};
 }
 
 /**
@@ -85,6 +87,19 @@ async function walk({scenario, context, recipe}, {tf, host}, checkpoint) {
   } catch (error) {
     return describe(error, host);
   }
+}
+
+/**
+ * What was made since a mark and is alive, with where it was made: from the user's innermost frame on, or all of it.
+ * @param {import('../ledger/ledger.mjs').Ledger} ledger
+ * @param {number} mark
+ * @param {import('../worker/host.mjs').Host} host
+ */
+function leaks(ledger, mark, host) {
+  return ledger.since(mark).map(({stack, ...live}) => {
+    const all = frames((stack ?? '').split('\n'), host);
+    return {...live, stack: ledger.stacks === 'all' ? all : fromUser(all)};
+  });
 }
 
 /**

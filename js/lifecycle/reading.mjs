@@ -1,11 +1,14 @@
 // What memory looks like at one moment: a Reading of the protocol, in absolute numbers.
 
 /**
+ * Throws where the ledger and the engine's own count disagree: then neither can be believed.
  * @param {any} tf
  * @param {import('../ledger/ledger.mjs').Ledger} ledger
  * @param {import('../worker/host.mjs').Host} host
  */
 export function read(tf, ledger, host) {
+  const wrong = ledger.disagreement();
+  if (wrong) throw new Error(wrong);
   const {numTensors, numBytes, numDataBuffers} = tf.memory();
   return {
     tensors: numTensors,

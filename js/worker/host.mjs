@@ -4,6 +4,8 @@ import {spawnSync} from 'node:child_process';
 import {readFile} from 'node:fs/promises';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 
+import {original} from './sourcemaps.mjs';
+
 /**
  * @typedef {object} Host
  * @property {Record<string, string>} versions
@@ -14,6 +16,7 @@ import {fileURLToPath, pathToFileURL} from 'node:url';
  * @property {unknown[]} rejections  promises that were rejected and that nobody handled
  * @property {(path: string) => Promise<Buffer>} readFile
  * @property {(path: string) => Promise<any>} importModule
+ * @property {(place: import('./frames.mjs').Place) => import('./frames.mjs').Place} original  through source maps
  * @property {(place: string) => string} of  whose a source file is: "user", "library" or "harness"
  * @property {(place: string) => string} shown  a source file as people read it
  */
@@ -54,6 +57,7 @@ export function nodeHost() {
         throw error;
       }
     },
+    original,
     of(place) {
       const url = place.startsWith('file:') ? place : pathToFileURL(place).href;
       if (url.includes('/node_modules/')) return 'library';

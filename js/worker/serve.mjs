@@ -49,7 +49,7 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       return {protocol, versions: {...host.versions, tfjs: tf.version.tfjs ?? tf.version['tfjs-core']}};
     },
 
-    async run({scenario: path, model, recipe: name, cycles: count, throws, params}) {
+    async run({scenario: path, model, recipe: name, cycles: count, throws, full_stacks, params}) {
       if (!stage) throw new Error('run before hello');
       const {tf, ledger, target, data} = stage;
       const chosen = name || defaultRecipe(tf);
@@ -77,6 +77,7 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       };
       const reached = (/** @type {number} */ cycle, /** @type {string} */ checkpoint) => channel.send(
         {jsonrpc: '2.0', method: 'reached', params: check('reached', 'params', {cycle, name: checkpoint})});
+      ledger.stacks = full_stacks ? 'all' : 'escaped';
       const running = host.running();
       const done = await cycles({tf, ledger, host, reached}, {scenario, context, held, recipe}, count, throws);
       const left = since(running, host.running());

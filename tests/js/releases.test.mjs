@@ -35,6 +35,21 @@ test('the pinned releases are those of the default targets', () => {
 });
 
 for (const release of RELEASES) {
+  test(`${release}: each live tensor tells the line of the user's that it escaped at`, async () => {
+    const {lines, escapes} = await tell(release);
+    for (const [name, {line, kept}] of Object.entries(escapes)) {
+      assert.equal(lines[/** @type {number} */ (line) - 1].match(/\/\/ (.*)$/)?.[1], name, `${name}: line ${line}`);
+      assert.equal(kept, name.startsWith('kept'), name);
+    }
+    assert.deepEqual(Object.keys(escapes), [
+      'outside', 'returned', 'returned from the inner', 'kept', 'kept in the inner', 'variable', 'variable in a tidy', 'prediction']);
+  });
+
+  test(`${release}: its engines are found on the global object, by who comes first and by who comes later`, async () => {
+    const {watched} = await tell(release);
+    assert.deepEqual(watched, {first: true, late: true, restored: true});
+  });
+
   test(`${release}: the engine is the one that counts, and the class of models is found`, async () => {
     const {version, counted, className, prototype, recipe} = await tell(release);
     assert.equal(version, release);
@@ -70,7 +85,9 @@ for (const release of RELEASES) {
   test(`${release}: what is left is told with its name, shape and bytes`, async () => {
     const {left} = await tell(release);
     const named = left.find((/** @type {any} */ {name}) => name === 'ledger/named');
-    assert.deepEqual(named, {count: 1, shape: [5], dtype: 'float32', bytes: 20, name: 'ledger/named', reachable: null, stack: []});
+    const {stack, ...rest} = named;
+    assert.deepEqual(rest, {count: 1, shape: [5], dtype: 'float32', bytes: 20, name: 'ledger/named', kept: false, reachable: true});
+    assert.match(stack, /one-release\.mjs/);
     const plain = left.find((/** @type {any} */ {name}) => name === null);
     assert.deepEqual([plain.count, plain.shape, plain.bytes], [2, [3], 12]);
     assert.deepEqual(left.filter((/** @type {any} */ {name}) => name?.includes('kernel')).map((/** @type {any} */ {shape}) => shape), [[784, 4], [4, 2]]);

@@ -65,6 +65,8 @@ class RunScenario(Message, frozen=True):
     throws: bool
     """Whether a throw is expected, so that the cycles go on after one."""
     params: dict[str, Any]
+    full_stacks: bool = False
+    """Whether every tensor's whole stack is taken as it is made, the library's frames included; this is slow."""
 
 
 class Reading(Message, frozen=True):
@@ -110,7 +112,11 @@ class LiveTensor(Message, frozen=True):
     """Of one of them."""
     name: str | None
     reachable: bool | None
+    """Whether anything refers to it still; if not, it can never be disposed. Null where that is not known."""
     stack: list[Frame]
+    """From the user's innermost frame on."""
+    kept: bool | None = None
+    """Whether it was exempted from its scopes by ``tf.keep``; null where there is no such thing."""
 
 
 class CheckpointReading(Message, frozen=True):

@@ -10,12 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from tensorledger.expectations.description import QUANTITIES
-from tensorledger.protocol.messages import Agreement, Frame, LiveTensor
+from tensorledger.protocol.messages import Agreement
 from tensorledger.results.result import Checkpoint, Growth, Result
+from tensorledger.terminal.leaks import at, leaks
 from tensorledger.verdicts.judge import agrees
 
 SHOWN = 12
-"""Problems, leaks and frames that are shown before the rest is counted."""
+"""Problems and frames that are shown before the rest is counted."""
 
 
 def details(result: Result) -> Iterator[RenderableType]:
@@ -23,7 +24,7 @@ def details(result: Result) -> Iterator[RenderableType]:
     if result.error is not None:
         if result.error.checkpoint:
             yield Text(f"after checkpoint {result.error.checkpoint!r}")
-        yield from (Text(f"  at {_place(frame)}", style="dim") for frame in result.error.stack[:SHOWN])
+        yield from (Text(f"  at {at(frame)}", style="dim") for frame in result.error.stack[:SHOWN])
     if result.thrown is not None:
         after = f"after {result.thrown.checkpoint!r}" if result.thrown.checkpoint else "before the first checkpoint"
         yield Text(f"it threw {result.thrown.type} {after}: {result.thrown.message}")
@@ -33,9 +34,7 @@ def details(result: Result) -> Iterator[RenderableType]:
     if result.checkpoints:
         yield checkpoints(result)
     if result.leaks and result.verdict != "pass":
-        yield Text("left at the end of the last cycle:")
-        yield from (Text(f"  {leak(found)}") for found in result.leaks[:SHOWN])
-        yield from _rest(len(result.leaks))
+        yield from leaks(result.leaks)
     yield from (Text(parity(agreement)) for agreement in result.parity)
     if result.log.strip() and result.verdict in ("fail", "error"):
         yield Text("it printed last:")
@@ -78,15 +77,6 @@ def _grown(growth: Growth, quantities: list[str]) -> Iterator[str]:
         yield "" if value is None else f"{value:+,}"
 
 
-def leak(found: LiveTensor) -> str:
-    """Return a group of tensors that are left, in one line."""
-    shape = "?" if found.shape is None else f"[{', '.join(map(str, found.shape))}]"
-    size = "" if found.bytes is None else f", {found.bytes:,} bytes{' each' if found.count > 1 else ''}"
-    name = f" {found.name}" if found.name else ""
-    where = f", made at {_place(found.stack[0])}" if found.stack else ""
-    return f"{found.count} × {found.dtype} {shape}{name}{size}{where}"
-
-
 def parity(agreement: Agreement) -> str:
     """Return how far predictions are from Keras's, in one line."""
     made = f"predictions of the {agreement.model} from {agreement.source}"
@@ -96,11 +86,6 @@ def parity(agreement: Agreement) -> str:
     within = "within" if agrees(agreement) else "beyond"
     off = f"off by {agreement.max_abs:.2g} absolute, {relative} relative"
     return f"{made}: {off}, {within} the {agreement.bound:.2g} that rounding explains"
-
-
-def _place(frame: Frame) -> str:
-    column = "" if frame.column is None else f":{frame.column}"
-    return f"{frame.function + ' ' if frame.function else ''}{frame.file}:{frame.line}{column}"
 
 
 def _rest(count: int) -> Iterator[Text]:

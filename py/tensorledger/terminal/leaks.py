@@ -1,0 +1,83 @@
+"""What is left, for people: by the line that made it, which is shown."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rich.text import Text
+
+from tensorledger.environment.tree import tree
+from tensorledger.protocol.messages import Frame, LiveTensor
+
+PLACES = 8
+"""Places that are shown before the rest is counted."""
+TENSORS = 6
+"""Groups of tensors that are shown of one place."""
+CALLERS = 3
+"""Frames above the innermost that are shown: how that line was come to."""
+
+
+def leaks(found: Sequence[LiveTensor]) -> Iterator[Text]:
+    """Yield what is left, grouped by where it was made, the most bytes first."""
+    yield Text("left at the end of the last cycle:")
+    places = _by_place(found)
+    for stack, here in places[:PLACES]:
+        yield from _place(stack)
+        for tensors in here[:TENSORS]:
+            yield Text(f"    {leak(tensors)}")
+        yield from _more(here[TENSORS:], "      ")
+    yield from _more([tensors for _, here in places[PLACES:] for tensors in here], "  ")
+
+
+def _by_place(found: Sequence[LiveTensor]) -> list[tuple[list[Frame], list[LiveTensor]]]:
+    """Return the tensors by the frames that say how their line was come to; the library's and ours aside."""
+
+    def users(tensors: LiveTensor) -> list[Frame]:
+        return [frame for frame in tensors.stack if frame.of == "user"] or tensors.stack[:1]
+
+    def place(tensors: LiveTensor) -> list[tuple[str, int, int]]:
+        return [(frame.file, frame.line or 0, frame.column or 0) for frame in users(tensors)]
+
+    groups = [list(group) for _, group in groupby(sorted(found, key=place), place)]
+    groups.sort(key=lambda group: -sum(tensors.count * (tensors.bytes or 0) for tensors in group))
+    return [(users(group[0]), group) for group in groups]
+
+
+def _place(stack: list[Frame]) -> Iterator[Text]:
+    if not stack:
+        yield Text("  made where no stack was taken:")
+        return
+    yield Text(f"  made at {at(stack[0])}")
+    line = source(stack[0])
+    if line:
+        yield Text(f"  > {line}", style="bold")
+    yield from (Text(f"    called from {at(frame)}", style="dim") for frame in stack[1 : 1 + CALLERS])
+
+
+def _more(rest: Sequence[LiveTensor], indent: str) -> Iterator[Text]:
+    if rest:
+        yield Text(f"{indent}… and {sum(tensors.count for tensors in rest)} more", style="dim")
+
+
+def leak(found: LiveTensor) -> str:
+    """Return a group of tensors that are left, in one line."""
+    shape = "?" if found.shape is None else f"[{', '.join(map(str, found.shape))}]"
+    size = "" if found.bytes is None else f", {found.bytes:,} bytes{' each' if found.count > 1 else ''}"
+    name = f" {found.name}" if found.name else ""
+    kept = ", kept" if found.kept else ""
+    lost = ", to which nothing refers any more" if found.reachable is False else ""
+    return f"{found.count} × {found.dtype} {shape}{name}{size}{kept}{lost}"
+
+
+def at(frame: Frame) -> str:
+    """Return a frame's place, as an editor understands it."""
+    column = "" if frame.column is None else f":{frame.column}"
+    return f"{frame.function + ' ' if frame.function else ''}{frame.file}:{frame.line}{column}"
+
+
+def source(frame: Frame) -> str:
+    """Return the line of source that a frame is at; the empty string where it cannot be read."""
+    # A frame of the project's own files is relative to its tree, which an absolute path stands above.
+    return linecache.getline(str(tree() / frame.file), frame.line or 0).strip()
