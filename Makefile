@@ -38,6 +38,8 @@ lint: setup
 
 bench: setup
 	$(BIN)/python benchmarks/cell_cost.py
+	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
+	    --no-warnings --expose-gc benchmarks/js_ledger.mjs
 
 clean:
 	rm -rf $(VENV) node_modules

@@ -42,6 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--recipe", default="", help="the way to release (default: the target's own)")
     group.addoption("--cell-timeout", type=float, default=LIMIT, help="seconds for one cell (default: %(default)s)")
     group.addoption("--jobs", type=int, default=cores(), help="targets to run at once (default here: %(default)s)")
+    group.addoption("--full-stacks", action="store_true", help="as of `tensorledger run`")
     group.addoption("--results", type=Path, help="write the results there, as `tensorledger run --json` does")
 
 
@@ -199,7 +200,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Begin with the cells; pytest then asks for each in its order."""
     options = session.config.option
-    settings = Settings(cycles=options.cycles, recipe=options.recipe, limit=options.cell_timeout)
+    settings = Settings(
+        cycles=options.cycles, recipe=options.recipe, limit=options.cell_timeout, full_stacks=options.full_stacks
+    )
     workers = session.stash[workers_key]
     # Under pytest-xdist it is its workers that run several targets at once, and each runs what it is given.
     alone = options.dist == "no" and not hasattr(session.config, "workerinput") and not options.collectonly

@@ -49,6 +49,7 @@ class Settings:
     """Empty: the target's default."""
     limit: float = LIMIT
     params: dict[str, Any] = field(default_factory=dict)
+    full_stacks: bool = False
     reached: Callable[[int, str], None] = _tell_nobody
     saved_model: Callable[[str, str, str | None], SavedModel] = saved_model
 
@@ -167,4 +168,5 @@ def _request(file: Path, expectation: Expectation, deviation: Deviation | None, 
         cycles=settings.cycles,
         throws=expectation.throws is not None or bool(deviation and deviation.throws),
         params=settings.params,
+        full_stacks=settings.full_stacks,
     )

@@ -44,6 +44,11 @@ from tensorledger.workers.pool import Workers
     multiple=True,
     help="Handed to scenarios as context.params. Again for more.",
 )
+@click.option(
+    "--full-stacks",
+    is_flag=True,
+    help="Take the whole stack of every tensor as it is made, not the user's part of those that escape. Slow.",
+)
 @json_option
 def run(
     scenarios: Sequence[Scenario],
@@ -52,6 +57,7 @@ def run(
     recipe: str,
     limit: float,
     params: Sequence[tuple[str, Any]],
+    full_stacks: bool,
     json_file: Path | None,
 ) -> None:
     """Run scenarios, by name or as files, and judge them against their expectations.
@@ -64,7 +70,7 @@ def run(
     to_run = _cells(named, flat(chosen))
     shown = console()
     results: list[Result] = []
-    settings = Settings(cycles=cycles, recipe=recipe, limit=limit, params=dict(params))
+    settings = Settings(cycles=cycles, recipe=recipe, limit=limit, params=dict(params), full_stacks=full_stacks)
     with Workers() as workers:
         try:
             _run(to_run, workers, settings, shown, results)

@@ -1,0 +1,244 @@
+// Where tensors were made, and what a ledger lives through: late starts, other ledgers, resets, other backends, errors.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {fileURLToPath} from 'node:url';
+
+import {Ledger} from '../../js/ledger/ledger.mjs';
+import {collected, ledger, tf} from './tfjs.mjs';
+
+const HERE = fileURLToPath(import.meta.url);
+const engine = tf.engine();
+
+/** The functions of this file in a stack, the innermost first. @param {string | null} stack */
+const mine = stack => (stack ?? '').split('\n').filter(line => line.includes(HERE)).map(line => line.match(/at (?:async )?(\S+)/)?.[1]);
+
+/** @param {Ledger} own @param {number} mark */
+const onlyOne = (own, mark) => {
+  const [live, ...others] = own.since(mark);
+  assert.deepEqual(others, []);
+  return live;
+};
+
+test('the stack of what escapes names the function that made it, and its callers', () => {
+  const mark = ledger.mark();
+  function maker() {
+    return tf.tidy(() => tf.ones([2]).square());
+  }
+  function caller() {
+    return maker();
+  }
+  const made = caller();
+  assert.deepEqual(mine(onlyOne(ledger, mark).stack).slice(0, 2), ['maker', 'caller']);
+  made.dispose();
+});
+
+test('after an await the stack still names the function', async () => {
+  const mark = ledger.mark();
+  async function later() {
+    await Promise.resolve();
+    return tf.ones([2]);
+  }
+  const made = await later();
+  assert.equal(mine(onlyOne(ledger, mark).stack)[0], 'later');
+  made.dispose();
+});
+
+test('what an inner scope returns to one that takes it leaves nothing, and what it returns further has one stack', () => {
+  const mark = ledger.mark();
+  const made = tf.tidy(() => {
+    const inner = tf.tidy(() => [tf.ones([1]), tf.ones([2])]);
+    return inner[1];
+  });
+  assert.deepEqual(onlyOne(ledger, mark).shape, [2]);
+  made.dispose();
+});
+
+test('what is in a scope that has not ended is alive, and has no stack yet', () => {
+  const mark = ledger.mark(), bytes = ledger.bufferBytes() ?? NaN;
+  engine.startScope('open');
+  tf.ones([3]);
+  const {shape, stack, reachable} = onlyOne(ledger, mark);
+  assert.deepEqual({shape, stack, reachable}, {shape: [3], stack: null, reachable: null});
+  assert.equal(ledger.bufferBytes(), bytes + 12);
+  engine.endScope();
+  assert.deepEqual(ledger.since(mark), []);
+});
+
+test('with all stacks each tensor has its own from where it was made, the library\'s frames included', () => {
+  const own = new Ledger(engine, {stacks: 'all'});
+  function deep() {
+    return tf.ones([2]).square();
+  }
+  const made = tf.tidy(() => deep());
+  const {stack} = onlyOne(own, 0);
+  assert.equal(mine(stack)[0], 'deep', 'not the tidy that it was returned from');
+  assert.match(stack ?? '', /Engine\.(makeTensor|runKernel)/);
+  made.dispose();
+  own.stop();
+});
+
+test('with no stacks tensors are known all the same', () => {
+  const own = new Ledger(engine, {stacks: 'none'});
+  const made = tf.tidy(() => tf.ones([2]).square());
+  const {stack, reachable, shape} = onlyOne(own, 0);
+  assert.deepEqual({stack, reachable, shape}, {stack: null, reachable: null, shape: [2]});
+  made.dispose();
+  assert.equal(own.size, 0);
+  own.stop();
+});
+
+test('a tensor that nothing refers to can never be disposed of, one in a list can', async () => {
+  const mark = ledger.mark();
+  const list = [tf.ones([1])];
+  (() => tf.ones([2]))();
+  ledger.settle();
+  await collected();
+  const reachable = Object.fromEntries(ledger.since(mark).map(live => [live.shape[0], live.reachable]));
+  assert.deepEqual(reachable, {1: true, 2: false});
+  list[0].dispose();
+});
+
+test('a stack keeps nothing alive once it is written out, which many of them are by themselves', async () => {
+  class Owner {
+    make() {
+      return tf.ones([1]);
+    }
+  }
+  /** @type {WeakRef<Owner>[]} */
+  const owners = [];
+  const made = Array.from({length: 2000}, () => {
+    const owner = new Owner();
+    owners.push(new WeakRef(owner));
+    return owner.make();
+  });
+  await collected();
+  const waiting = owners.filter(owner => owner.deref() !== undefined).length;
+  assert.ok(waiting <= 600, `${waiting} owners are kept alive`);
+  ledger.settle();
+  await collected();
+  assert.equal(owners.filter(owner => owner.deref() !== undefined).length, 0);
+  tf.dispose(made);
+});
+
+test('a ledger that begins late counts what was there, and knows what comes', () => {
+  const old = [tf.ones([1]), tf.ones([1])];
+  const own = new Ledger(engine);
+  assert.equal(own.size, 0);
+  const made = tf.ones([5]);
+  assert.equal(own.size, 1);
+  assert.equal(own.disagreement(), null);
+  old[0].dispose();
+  assert.deepEqual([own.size, own.disagreement()], [1, null]);
+  made.dispose();
+  old[1].dispose();
+  assert.deepEqual([own.size, own.disagreement()], [0, null]);
+  own.stop();
+});
+
+test('a ledger that begins inside a tidy tells what escapes it from what does not', () => {
+  /** @type {Ledger | undefined} */
+  let own;
+  const made = tf.tidy(() => {
+    own = new Ledger(engine);
+    tf.ones([1]);
+    return tf.ones([2]);
+  });
+  assert.deepEqual(onlyOne(/** @type {Ledger} */ (own), 0).shape, [2]);
+  made.dispose();
+  own?.stop();
+});
+
+test('once stopped, the engine\'s methods are the very ones that they were', () => {
+  const names = ['trackTensor', 'disposeTensor', 'endScope', 'keep', 'reset'];
+  const methods = () => names.map(name => engine[name]);
+  const own = () => Object.getOwnPropertyNames(engine);
+  const before = methods(), properties = own();
+  const second = new Ledger(engine);
+  assert.ok(methods().every((method, i) => method !== before[i]));
+  assert.deepEqual(own(), properties);
+  second.stop();
+  assert.deepEqual(methods(), before);
+  second.stop();
+  const made = tf.ones([1]);
+  assert.equal(second.size, 0);
+  made.dispose();
+});
+
+test('one that is stopped while another has begun since leaves the other as it was', () => {
+  const first = new Ledger(engine), second = new Ledger(engine);
+  first.stop();
+  const made = tf.ones([1]);
+  assert.deepEqual([first.size, second.size], [0, 1]);
+  made.dispose();
+  second.stop();
+});
+
+test('an engine is told from another of the same class', () => {
+  class Engine {
+    numTensors = 0;
+    scopeStack = [];
+    registerTensor() {
+      this.numTensors += 1;
+    }
+    disposeTensor() {
+      this.numTensors -= 1;
+    }
+  }
+  const [mineOnly, other] = [new Engine(), new Engine()];
+  const own = new Ledger(mineOnly);
+  const tensor = {id: 1, shape: [], size: 1, dtype: 'float32', dataId: {}};
+  /** @type {any} */ (other).registerTensor(tensor);
+  assert.equal(own.size, 0);
+  /** @type {any} */ (mineOnly).registerTensor(tensor);
+  /** @type {any} */ (other).disposeTensor(tensor);
+  assert.deepEqual([own.size, own.disagreement()], [1, null]);
+  own.stop();
+});
+
+test('a second dispose that the engine counts is told, and is not taken for a tensor less', () => {
+  const own = new Ledger(engine);
+  const initial = tf.zeros([2]);
+  const variable = tf.variable(initial);
+  variable.dispose();
+  assert.equal(own.disagreement(), null);
+  engine.disposeTensor(variable);
+  assert.equal(own.size, 1, 'the initial value is alive');
+  assert.match(own.disagreement() ?? '', /counts \d+ tensors, \d+ are alive: it took 1 off its count for tensors that were disposed/);
+  own.stop();
+});
+
+test('a count that nobody can explain is told', () => {
+  const own = new Ledger(engine);
+  engine.state.numTensors += 1;
+  assert.match(own.disagreement() ?? '', /the ledger does not know why/);
+  engine.state.numTensors -= 1;
+  assert.equal(own.disagreement(), null);
+  own.stop();
+});
+
+test('another backend goes on in the same ledger', async () => {
+  tf.registerBackend('second', () => tf.findBackend('cpu'));
+  const own = new Ledger(engine);
+  const made = tf.ones([2]);
+  await tf.setBackend('second');
+  const more = tf.tensor1d([1, 2, 3]);
+  assert.deepEqual([own.size, own.disagreement()], [2, null]);
+  await tf.setBackend('cpu');
+  tf.dispose([made, more]);
+  assert.deepEqual([own.size, own.disagreement()], [0, null]);
+  tf.removeBackend('second');
+  own.stop();
+});
+
+// The last one: afterwards the engine has forgotten what the other tests count by.
+test('a reset empties the ledger as it empties the engine', () => {
+  const own = new Ledger(engine);
+  tf.ones([1]);
+  tf.engine().reset();
+  assert.deepEqual([own.size, own.disagreement()], [0, null]);
+  const made = tf.ones([2]);
+  assert.deepEqual([own.size, own.disagreement()], [1, null]);
+  made.dispose();
+  own.stop();
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import {mkdtempSync, mkdirSync, realpathSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import test from 'node:test';
+
+import {frames, fromUser} from '../../js/worker/frames.mjs';
+import {nodeHost} from '../../js/worker/host.mjs';
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tensorledger ')));
+process.on('exit', () => rmSync(folder, {recursive: true}));
+const host = nodeHost();
+
+/** @param {string} name @param {string} text */
+function write(name, text) {
+  const path = join(folder, name);
+  mkdirSync(dirname(path), {recursive: true});
+  writeFileSync(path, text);
+  return path;
+}
+
+// Line 1, column 1 of the generated file is line 4, column 3 of src/app.ts; column 11 is line 9 of the library's file.
+const MAP = {version: 3, sources: ['src/app.ts', 'node_modules/@tensorflow/tfjs-core/engine.ts'], names: [], mappings: 'AAGE,UCKA'};
+const GENERATED = 'aaaaaaaaaabbbbbbbbbb\n';
+
+/** @param {string} path */
+const traced = path => frames([`    at minified (${path}:1:12)`, `    at e (${path}:1:3)`, `    at f (${path}:7:1)`], host);
+
+/** @param {string} comment @param {string} name */
+const generated = (comment, name) => write(name, `${GENERATED}${comment}\n`);
+
+test('a place in a bundle is traced back to what was written, and whose it is follows from that', () => {
+  write('dist/app.js.map', JSON.stringify({...MAP, sourceRoot: '../'}));
+  const found = traced(generated('//# sourceMappingURL=app.js.map', 'dist/app.js'));
+  assert.deepEqual(found.slice(0, 2).map(({file, line, column, of}) => [file, line, column, of]), [
+    [join(folder, 'node_modules/@tensorflow/tfjs-core/engine.ts'), 9, 3, 'library'],
+    [join(folder, 'src/app.ts'), 4, 3, 'user'],
+  ]);
+  assert.equal(fromUser(found)[0].file, join(folder, 'src/app.ts'));
+});
+
+test('a map can be in the file itself', () => {
+  const data = Buffer.from(JSON.stringify(MAP)).toString('base64');
+  const plain = encodeURIComponent(JSON.stringify(MAP));
+  for (const [name, url] of [['a.js', `data:application/json;base64,${data}`], ['b.js', `data:application/json,${plain}`]]) {
+    const found = traced(generated(`//# sourceMappingURL=${url}`, name));
+    assert.deepEqual([found[1].file, found[1].line], [join(folder, 'src/app.ts'), 4]);
+  }
+});
+
+test('without a map, with one that is missing or broken, a place stays what it is', () => {
+  write('broken.js.map', '{"version": 3, "sources": [');
+  for (const [name, comment] of [['plain.js', ''], ['missing.js', '//# sourceMappingURL=nowhere.map'], ['broken.js', '//# sourceMappingURL=broken.js.map']]) {
+    const path = generated(comment, name);
+    assert.deepEqual(traced(path).map(({file, line, column}) => [file, line, column]), [[path, 1, 12], [path, 1, 3], [path, 7, 1]]);
+  }
+});
+
+test('a library\'s own map is not read: it says nothing that its user could change', () => {
+  const path = generated('//# sourceMappingURL=x.js.map', 'node_modules/lib/x.js');
+  write('node_modules/lib/x.js.map', JSON.stringify(MAP));
+  const found = traced(path);
+  assert.deepEqual([found[0].file, found[0].of], [path, 'library']);
+});
+
+test('a source that is no file is shown as the map says', () => {
+  const map = {...MAP, sources: ['webpack://shop/./src/cart.js', 'webpack://shop/./node_modules/x/y.js']};
+  write('packed.js.map', JSON.stringify(map));
+  const found = traced(generated('//# sourceMappingURL=packed.js.map', 'packed.js'));
+  assert.deepEqual(found.slice(0, 2).map(({file, of}) => [file, of]), [
+    ['webpack://shop/node_modules/x/y.js', 'library'], ['webpack://shop/src/cart.js', 'user']]);
+});
