@@ -177,6 +177,7 @@ test('one that is stopped while another has begun since leaves the other as it w
 test('an engine is told from another of the same class', () => {
   class Engine {
     numTensors = 0;
+    /** @type {any[]} */
     scopeStack = [];
     registerTensor() {
       this.numTensors += 1;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,13 +27,13 @@ LEAKING = {
 
 
 @pytest.fixture(scope="module")
-def workers() -> Workers:  # type: ignore[misc]
+def workers() -> Iterator[Workers]:
     with Workers() as workers:
         yield workers
 
 
-def run(workers: Workers, scenario: Scenario, target: Target, **settings: bool) -> Ran:
-    ran = run_cell(Cell(scenario, target), workers, Settings(cycles=2, **settings))
+def run(workers: Workers, scenario: Scenario, target: Target, *, full_stacks: bool = False) -> Ran:
+    ran = run_cell(Cell(scenario, target), workers, Settings(cycles=2, full_stacks=full_stacks))
     assert ran.result.verdict == "fail", ran.result.reason
     return ran
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 
 from rich.text import Text
 
@@ -72,9 +73,10 @@ def leak(found: LiveTensor) -> str:
 
 
 def at(frame: Frame) -> str:
-    """Return a frame's place, as an editor understands it."""
+    """Return a frame's place, as an editor understands it; a file below the present folder without the folder."""
+    file = frame.file.removeprefix(f"{Path.cwd()}/")
     column = "" if frame.column is None else f":{frame.column}"
-    return f"{frame.function + ' ' if frame.function else ''}{frame.file}:{frame.line}{column}"
+    return f"{frame.function + ' ' if frame.function else ''}{file}:{frame.line}{column}"
 
 
 def source(frame: Frame) -> str:
