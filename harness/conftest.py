@@ -57,6 +57,8 @@ def pytest_configure(config: pytest.Config) -> None:
     results = config.option.results
     if results is not None and not results.absolute().parent.is_dir():
         raise pytest.UsageError(f"--results {results}: the folder does not exist")
+    if results is not None and results.is_dir():
+        raise pytest.UsageError(f"--results {results}: this is a folder")
     try:
         _targets(config)
     except BadTarget as error:
@@ -205,7 +207,11 @@ def pytest_runtestloop(session: pytest.Session) -> None:
     )
     workers = session.stash[workers_key]
     # Under pytest-xdist it is its workers that run several targets at once, and each runs what it is given.
-    alone = options.dist == "no" and not hasattr(session.config, "workerinput") and not options.collectonly
+    alone = (
+        session.config.getoption("dist", "no") == "no"
+        and not hasattr(session.config, "workerinput")
+        and not options.collectonly
+    )
     wanted = [item.cell for item in session.items if isinstance(item, Lifecycle)] if alone else []
     prepare(dict.fromkeys(cell.target for cell in wanted), workers)
     session.stash[ahead_key] = Ahead(wanted, workers, settings, options.jobs)
@@ -240,7 +246,12 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     terminalreporter.write(_grid(terminalreporter, found))
     if config.option.results is not None:
         versions = {value["result"]["target"]: value["versions"] for value in found if value["versions"]}
-        write(config.option.results, document([value["result"] for value in found], versions))
+        try:
+            write(config.option.results, document([value["result"] for value in found], versions))
+        except OSError as error:
+            said = f"--results {config.option.results}: the results could not be written: {error}"
+            terminalreporter.write_line(said, red=True)
+            terminalreporter._session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
 
 def _grid(terminalreporter: Any, found: list[dict[str, Any]]) -> str:

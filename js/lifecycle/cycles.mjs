@@ -78,6 +78,7 @@ async function walk({scenario, context, recipe}, {tf, host}, checkpoint) {
     const names = new Set();
     for await (const name of walked) {
       if (typeof name !== 'string' || name === '') throw new TypeError(`a scenario yields names of checkpoints, not ${String(name)}`);
+      if (/\p{Surrogate}/u.test(name)) throw new TypeError('a checkpoint\'s name has half a character in it');
       if (name === END) throw new RangeError('"end" is read by itself, after the scenario; yield another name');
       if (names.has(name)) throw new RangeError(`the checkpoint "${name}" is yielded twice`);
       names.add(name);

@@ -7,12 +7,31 @@
  */
 export async function startLibrary(require, {package: folder, backend, backend_package}) {
   const tf = require(folder);
-  if (backend_package !== null) require(backend_package);
-  // Up to 0.x, choosing a backend makes another engine: ask for it afterwards.
-  const chosen = await tf.setBackend(backend);
-  await tf.ready?.();
+  const chosen = await withoutFetch(async () => {
+    if (backend_package !== null) require(backend_package);
+    // Up to 0.x, choosing a backend makes another engine: ask for it afterwards.
+    const done = await tf.setBackend(backend);
+    await tf.ready?.();
+    return done;
+  });
   if (chosen === false || tf.getBackend() !== backend) throw new Error(`the backend ${backend} could not be started`);
   return {tf, engine: engineOf(tf)};
+}
+
+/**
+ * Does something without the global fetch of Node.js 18 and later: up to about 3.15 the wasm backend takes it for a page's,
+ * and asks it for a file.
+ * @template T
+ * @param {() => Promise<T>} act
+ */
+async function withoutFetch(act) {
+  const fetch = Object.getOwnPropertyDescriptor(globalThis, 'fetch');
+  if (fetch?.configurable) Reflect.deleteProperty(globalThis, 'fetch');
+  try {
+    return await act();
+  } finally {
+    if (fetch?.configurable) Object.defineProperty(globalThis, 'fetch', fetch);
+  }
 }
 
 /**

@@ -7,6 +7,7 @@ import {makeData} from '../models/data.mjs';
 import {makeZoo} from '../models/zoo.mjs';
 import {startLibrary} from './library.mjs';
 import {describe} from './thrown.mjs';
+import {changed, traces} from './traces.mjs';
 
 /** JSON-RPC's own error codes. */
 const INVALID_PARAMS = -32602, UNKNOWN_METHOD = -32601, INTERNAL = -32603;
@@ -23,7 +24,7 @@ const FRAMES = 100;
  * @param {number} parts.protocol  the version that this side speaks
  */
 export async function serve({channel, host, loadLibrary, check, protocol}) {
-  /** @type {{tf: any, ledger: Ledger, target: {name: string, version: string, backend: string}, data: any} | undefined} */
+  /** @type {{tf: any, engine: any, ledger: Ledger, target: {name: string, version: string, backend: string}, data: any} | undefined} */
   let stage;
   let asked = 0;
   Error.stackTraceLimit = FRAMES;
@@ -45,15 +46,16 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       if (theirs !== protocol) throw new RangeError(`this worker speaks protocol ${protocol}, the harness ${theirs}`);
       const {tf, engine} = await startLibrary(loadLibrary, wanted);
       const ledger = new Ledger(engine);
-      stage = {tf, ledger, target: {name, version, backend: tf.getBackend()}, data: makeData(tf)};
+      stage = {tf, engine, ledger, target: {name, version, backend: tf.getBackend()}, data: makeData(tf)};
       return {protocol, versions: {...host.versions, tfjs: tf.version.tfjs ?? tf.version['tfjs-core']}};
     },
 
     async run({scenario: path, model, recipe: name, cycles: count, throws, full_stacks, params}) {
       if (!stage) throw new Error('run before hello');
-      const {tf, ledger, target, data} = stage;
+      const {tf, engine, ledger, target, data} = stage;
       const chosen = name || defaultRecipe(tf);
       const outcome = {recipe: chosen, cycles: [], agreements: [], not_applicable: null, running: [], error: null};
+      const before = traces(tf, engine);
       let scenario;
       try {
         scenario = (await host.importModule(path)).default;
@@ -80,7 +82,7 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       ledger.stacks = full_stacks ? 'all' : 'escaped';
       const running = host.running();
       const done = await cycles({tf, ledger, host, reached}, {scenario, context, held, recipe}, count, throws);
-      const left = since(running, host.running());
+      const left = [...since(running, host.running()), ...changed(before, traces(tf, engine))];
       if (tf.getBackend() !== target.backend) left.push(`the backend ${tf.getBackend()}, chosen instead of ${target.backend}`);
       return {...outcome, cycles: done, agreements: [...agreements.values()], running: left};
     },

@@ -18,7 +18,8 @@ export function describe(error, host) {
 /** @param {unknown} value  anything at all can be thrown, and not all of it can be made a string */
 function text(value) {
   try {
-    return String(value);
+    // What is half a character can be in a string, and not in a message.
+    return String(value).replace(/\p{Surrogate}/gu, '\ufffd');
   } catch {
     return Object.prototype.toString.call(value);
   }

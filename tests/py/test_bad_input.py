@@ -824,6 +824,37 @@ STAINS = {
 }
 """Scenarios after which a worker is of no use."""
 
+# Each leaves no tensor and nothing running.
+QUIET_STAINS = {
+    "leaves-a-scope-open.mjs": "export default ({tf}) => tf.engine().startScope();",
+    "replaces-dispose.mjs": "export default ({tf}) => { tf.Tensor.prototype.dispose = () => {}; };",
+    "replaces-a-function.mjs": "export default ({tf}) => { try { tf.ones = () => 0; } catch {} Math.max = () => 0; };",
+    "sets-a-global.mjs": "export default () => { globalThis.seen = 1; };",
+}
+
+MEETS = """
+    export default async ({tf}) => {
+      if (globalThis.seen || Math.max(1, 2) !== 2) throw new Error('another was here before');
+      tf.ones([2]).dispose();
+      tf.engine().endScope();
+    };
+    """
+
+
+def test_what_changes_the_worker_quietly_does_not_hit_the_next_scenario(
+    folder: Path, command_line: CommandLine
+) -> None:
+    meets = {f"meets-{number}.mjs": MEETS for number in range(len(QUIET_STAINS))}
+    write(folder, {**QUIET_STAINS, **meets, "meets-alone.mjs": MEETS})
+    files = [file for pair in zip(QUIET_STAINS, meets, strict=True) for file in pair]
+    arguments = ["run", "meets-alone.mjs", *files, "-t", JS, "--cycles", "1", "--json", "quiet.json"]
+    said = finished(command_line(folder, *arguments), folder / "quiet.json")
+    assert {said.results[file]["verdict"] for file in QUIET_STAINS} == {"pass"}, said.output
+    alone = said.results["meets-alone.mjs"]
+    assert alone["verdict"] == "error" and "reading 'track'" in alone["reason"]
+    assert {said.results[file]["reason"] for file in meets} == {alone["reason"]}
+
+
 USES = """
     export default async function* ({tf, models, data, target, release}) {
       if (tf.getBackend() !== target.backend) throw new Error(`the backend is ${tf.getBackend()}`);
@@ -908,6 +939,48 @@ def test_a_cache_that_cannot_be_written_is_an_error_and_the_other_cells_go_on(
     assert said.document["results"][0]["error"]["type"] == "CacheUnusable"
     assert "Set TENSORLEDGER_CACHE to a folder that can be written" in said.document["results"][0]["reason"]
     assert "Traceback" not in said.output
+
+
+def test_a_cache_that_python_needs_and_cannot_have_is_an_error_and_the_other_cells_go_on(
+    folder: Path, command_line: CommandLine
+) -> None:
+    write(folder, {"here.py": "def scenario(context):\n    pass\n"})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TENSORLEDGER_CACHE", str(folder / "good-function.mjs" / "cache"))
+        options = ["-t", PY, "-t", JS, "--cycles", "1", "--json", "pycache.json"]
+        said = finished(command_line(folder, "run", "here.py", "good-function.mjs", *options), folder / "pycache.json")
+    assert "Traceback" not in said.output
+    assert said.results["good-function.mjs"]["verdict"] == "pass"
+    assert said.results["here.py"]["error"]["type"] == "CacheUnusable"
+
+
+def test_a_scenario_that_ends_the_process_it_was_forked_from_does_not_hit_the_next_one(
+    folder: Path, command_line: CommandLine
+) -> None:
+    kill = "import os, signal\n\n\ndef scenario(context):\n    os.kill(os.getppid(), signal.SIGKILL)\n"
+    write(folder, {"kills_its_parent.py": kill, "comes_next.py": "def scenario(context):\n    pass\n"})
+    arguments = ["run", "kills_its_parent.py", "comes_next.py", "-t", PY, "--cycles", "1", "--json", "parent.json"]
+    said = finished(command_line(folder, *arguments), folder / "parent.json")
+    assert said.results["comes_next.py"]["verdict"] == "pass", said.output
+
+
+HALF = {
+    "half.mjs": "export default () => { throw new Error('half \\ud800'); };",
+    "half-name.mjs": "export default function* () { yield 'half \\ud800'; }",
+    "half.py": "def scenario(context):\n    raise ValueError('half \\ud800')\n",
+    "half_name.py": "def scenario(context):\n    yield 'half \\ud800'\n",
+}
+
+
+def test_half_a_character_in_a_message_or_a_name_hides_nothing(folder: Path, command_line: CommandLine) -> None:
+    write(folder, HALF)
+    arguments = ["run", *HALF, "-t", JS, "-t", PY, "--cycles", "1", "--json", "half.json"]
+    said = finished(command_line(folder, *arguments), folder / "half.json")
+    told = {file: said.results[file]["error"] for file in HALF}
+    assert told["half.mjs"]["message"] == "half \ufffd" and told["half.mjs"]["stack"][0]["line"] == 1
+    assert told["half.py"]["message"] == "half ?" and told["half.py"]["stack"][0]["line"] == 2
+    assert "half a character" in told["half-name.mjs"]["message"]
+    assert told["half_name.py"]["type"] == "UnicodeEncodeError"
 
 
 def test_two_harnesses_that_need_the_same_release_at_once_both_get_it(

@@ -63,6 +63,11 @@ def test_the_expectation_elsewhere_is_held_to(elsewhere: Path, stem: str) -> Non
     assert f"{stem}.toml: created tensors: expected 5" in ran.stdout
 
 
+def test_a_folder_can_be_given_by_its_whole_path(elsewhere: Path) -> None:
+    assert new("walk", "--into", str(elsewhere / "made")).exit_code == 0
+    assert files(elsewhere) == {f"made/walk{suffix}" for suffix in (".mjs", ".py", ".toml")}
+
+
 def test_one_expectation_is_of_both_where_the_name_has_no_dash(elsewhere: Path) -> None:
     assert new("walk", "--into", "made/for it").exit_code == 0
     assert files(elsewhere) == {f"made/for it/walk{suffix}" for suffix in (".mjs", ".py", ".toml")}

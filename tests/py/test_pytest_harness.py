@@ -122,6 +122,32 @@ def test_a_leak_that_is_not_caught_as_its_file_says_fails(checkout: Path) -> Non
     assert "it is caught, but not with what it is to leave: harness/expectations/leak-prediction.toml: " in run.stdout
 
 
+def test_a_leak_on_purpose_that_breaks_or_is_skipped_is_not_caught(checkout: Path) -> None:
+    chosen = ("--target", "tfjs", "-k", "leak-prediction", "--cycles", "1")
+    skipped = pytest_harness(checkout, *chosen, "--recipe", "tidy")
+    assert "1 skipped" in skipped.stdout and "caught" not in skipped.stdout
+    source = "export default async function* () { throw new Error('broken leak'); }\n"
+    (checkout / "js/scenarios/leak-prediction.mjs").write_text(source, encoding="utf-8")
+    run = pytest_harness(checkout, *chosen, "--results", "results.json")
+    assert run.returncode == 1 and "error: Error: broken leak" in run.stdout
+    (result,) = json.loads((checkout / "results.json").read_text(encoding="utf-8"))["results"]
+    assert (result["verdict"], result["caught"]) == ("error", None)
+
+
+def test_it_runs_without_pytest_xdist(checkout: Path) -> None:
+    run = pytest_harness(checkout, *ONE, "-p", "no:xdist")
+    assert run.returncode == 0 and "2 passed" in run.stdout, run.stdout + run.stderr
+
+
+def test_results_that_cannot_be_written_are_told_after_the_grid(checkout: Path) -> None:
+    run = pytest_harness(checkout, *ONE, "--results", "/dev/full")
+    assert run.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "--results /dev/full: the results could not be written" in run.stdout
+    assert "scenarios by targets" in run.stdout and "Traceback" not in run.stdout + run.stderr
+    refused = pytest_harness(checkout, *ONE, "--results", "harness")
+    assert refused.returncode == pytest.ExitCode.USAGE_ERROR and "this is a folder" in refused.stderr
+
+
 def test_a_scenario_whose_leak_has_gone_fails(checkout: Path) -> None:
     forget_deviations(checkout, "leak-prediction")
     clean = (checkout / "js/scenarios/predict-dispose.mjs").read_text(encoding="utf-8")

@@ -6,12 +6,15 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from itertools import groupby
 
 from tensorledger.cells.cell import Cell, Ran, Settings, run_cell
 from tensorledger.workers.pool import Workers
+
+TURN = 0.5
+"""Seconds after which who waits for a cell looks whether it was interrupted."""
 
 
 def cores() -> int:
@@ -36,7 +39,12 @@ class Ahead:
     def run(self, cell: Cell) -> Ran:
         """Return what came of a cell as soon as it is done; one that was asked for before is run again."""
         future = self._ran.pop(str(cell), None)
-        return run_cell(cell, self._workers, self._settings) if future is None else future.result()
+        if future is None:
+            return run_cell(cell, self._workers, self._settings)
+        # In turns: a Ctrl-C that the system gives to another thread does not wake this one.
+        while not wait([future], timeout=TURN).done:
+            pass
+        return future.result()
 
     def stop(self) -> None:
         """Begin no further cell. Those that run end as soon as their workers are stopped."""

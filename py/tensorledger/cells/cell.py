@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,10 +85,11 @@ def cells(scenarios: list[Scenario], targets: list[Target]) -> list[Cell]:
 
 
 def prepare(targets: Iterable[Target], workers: Workers) -> None:
-    """Begin to start what takes long for these targets, without waiting for it."""
+    """Begin to start what takes long for these targets, without waiting for it; what is in the way, its cells tell."""
     for target in targets:
         if lacking(target) is None:
-            workers.prepare(target)
+            with suppress(CacheUnusable):
+                workers.prepare(target)
 
 
 def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
@@ -129,7 +131,8 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
     except NodeMissing as error:
         return broken("skip", error)
     seconds = time.monotonic() - started
-    caught = None if expectation.caught is None else not uncaught
+    judged_at_all = judgement.verdict in ("pass", "fail")
+    caught = None if expectation.caught is None or not judged_at_all else not uncaught
     result = judged(cell.scenario.name, cell.target, seconds, outcome, judgement, caught, log)
     return Ran(cell, result, outcome, expectation, uncaught)
 

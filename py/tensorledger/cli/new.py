@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -65,7 +66,7 @@ def new(name: str, languages: str | None, into: Path | None) -> None:
     if in_project and name in all_scenarios():
         there = " and ".join(_shown(file, here) for file in all_scenarios()[name].files.values())
         raise click.UsageError(f"there is a scenario {name} already: {there}")
-    existing = [_shown(file.path, here) for file in files if file.path.exists() or file.path.is_symlink()]
+    existing = [_shown(file.path, here) for file in files if os.path.lexists(file.path)]
     if existing:
         raise click.UsageError(f"nothing was written: {', '.join(existing)}: there already")
     for file in files:
@@ -77,7 +78,7 @@ def new(name: str, languages: str | None, into: Path | None) -> None:
 
 
 def _is_the_projects(folder: Path) -> bool:
-    return any(folder.is_relative_to(tree() / scenarios) for scenarios in ("js/scenarios", "py/scenarios"))
+    return any(folder.is_relative_to(tree() / owned) for owned in ("js/scenarios", "py/scenarios", "harness"))
 
 
 def _of_the_project(name: str, languages: tuple[str, ...]) -> Iterator[New]:
@@ -105,7 +106,8 @@ def _of_ones_own(name: str, languages: tuple[str, ...], folder: Path) -> Iterato
 
 def _write(file: New, name: str, here: Path) -> None:
     text = (TEMPLATES / f"{file.template}.txt").read_text(encoding="utf-8")
-    shown = str(file.expectation.relative_to(tree())) if file.expectation.is_absolute() else file.expectation.name
+    of_project = file.expectation.is_absolute() and file.expectation.is_relative_to(tree())
+    shown = str(file.expectation.relative_to(tree())) if of_project else file.expectation.name
     text = text.replace("{name}", name).replace("{expectation}", shown)
     try:
         file.path.parent.mkdir(parents=True, exist_ok=True)

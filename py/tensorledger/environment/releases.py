@@ -70,7 +70,7 @@ def packages(version: str, backend: str) -> Packages:
 
 def is_here(version: str, backend: str) -> bool:
     """Say whether ``packages`` would return without fetching anything (what ``modules()`` installs aside)."""
-    return _is_in_checkout(version, backend) or _home(version, backend).is_dir()
+    return _is_in_checkout(version, backend) or _is_whole(_home(version, backend), backend)
 
 
 def _is_in_checkout(version: str, backend: str) -> bool:
@@ -87,19 +87,32 @@ def pins() -> frozenset[str]:
 def fetched(version: str, backend: str) -> Path:
     """Return the folder in the cache that a release is in, after fetching it if need be."""
     home = _home(version, backend)
-    if home.is_dir():
+    if _is_whole(home, backend):
         return home
     try:
         home.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{home}.lock"):
-            if not home.is_dir():
+            if not _is_whole(home, backend):
                 for unfinished in home.parent.glob(f".{home.name}.*"):
                     shutil.rmtree(unfinished, ignore_errors=True)  # of a fetch that was killed
+                _remove(home)
                 with whole_folder(home) as folder:
                     _install(folder, [f"{name}@{version}" for name in _names(backend)])
     except OSError as error:
         raise CacheUnusable(home.parent, error) from error
     return home
+
+
+def _is_whole(home: Path, backend: str) -> bool:
+    """Say whether a release is there: its folder comes whole, but somebody may have cleaned up in the cache."""
+    return all((home / "node_modules" / name / "package.json").is_file() for name in _names(backend))
+
+
+def _remove(path: Path) -> None:
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    else:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def published(package: str = LIBRARY, *, ask: bool = True) -> list[str]:

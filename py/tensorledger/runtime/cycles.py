@@ -88,6 +88,7 @@ def _walk(course: Course, checkpoint: Callable[[str], None], strays: list[BaseEx
         for name in _steps(course, strays):
             if not isinstance(name, str) or not name:
                 raise TypeError(f"a scenario yields names of checkpoints, not {name!r}")
+            name.encode("utf-8")  # raises UnicodeEncodeError for half a character, which no message can hold
             if name == END:
                 raise ValueError('"end" is read by itself, after the scenario; yield another name')
             if name in names:

@@ -20,7 +20,9 @@ def describe(error: BaseException, checkpoint: str | None) -> Thrown:
     if isinstance(error, SyntaxError) and error.filename:
         frames.insert(0, _frame("", error.filename, error.lineno, error.offset))
     user = next((index for index, frame in enumerate(frames) if frame.of == "user"), 0)
-    return Thrown(type=type(error).__name__, message=str(error), checkpoint=checkpoint, stack=frames[user:])
+    # What is half a character can be in a string, and not in a message.
+    message = str(error).encode("utf-8", "replace").decode("utf-8")
+    return Thrown(type=type(error).__name__, message=message, checkpoint=checkpoint, stack=frames[user:])
 
 
 def _stack(error: BaseException) -> list[traceback.FrameSummary]:

@@ -48,10 +48,20 @@ class Starter:
                 return Worker(Started(command, os.environ), _hello(target, found))
             except WorkerNotStarted as error:
                 raise WorkerNotStarted(f"{error.message}{_copies(found.library)}", error.log) from error
+        used = target.name in self._stems
+        try:
+            process = self._fork(target)
+        except WorkerNotStarted:
+            if not used:
+                raise
+            process = self._fork(target)  # a scenario before it may have ended the stem; a new one will do
+        return Worker(process, _hello(target))
+
+    def _fork(self, target: Target) -> Forked:
         self.prepare(target)
         stem = self._stems[target.name]
         try:
-            process = Forked(stem.channel)
+            return Forked(stem.channel)
         except (ChannelClosed, ChannelTimeout, CallFailed, ProtocolBroken) as error:
             del self._stems[target.name]
             stem.kill()
@@ -59,7 +69,6 @@ class Starter:
             log = stem.log.text(wait=1.0)
             reason = f"importing TensorFlow and {target.name} failed ({type(error).__name__}, exit status {status})"
             raise WorkerNotStarted(reason, log) from error
-        return Worker(process, _hello(target))
 
     def stop(self) -> None:
         """End the stems."""
