@@ -111,6 +111,8 @@ class LiveTensor(Message, frozen=True):
     name: str | None
     reachable: bool | None
     stack: list[Frame]
+    held: list[str] = []
+    """What holds some of them, as far as it was found: traced functions, or a chain of referrers."""
 
 
 class CheckpointReading(Message, frozen=True):
