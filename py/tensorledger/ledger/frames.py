@@ -15,7 +15,7 @@ from tensorledger.environment.tree import shown, tree
 from tensorledger.protocol.messages import Frame
 
 Frames = Literal["user", "all", "none"]
-"""What is kept of where a tensor was made: the user's innermost frame, that and all frames outside it, nothing."""
+"""What is kept of where a tensor was made: the user's innermost frame, all from there to the outermost, nothing."""
 
 Stack = tuple[CodeType | int, ...]
 """Code and the offset of the instruction in it, by turns, from the innermost frame out."""
@@ -102,7 +102,8 @@ def taker(kept: Frames) -> Callable[[], Stack]:
                 break
             frame = frame.f_back
         frame = frame or start
-        codes, places = [], []
+        codes: list[CodeType] = []
+        places: list[int] = []
         while frame is not None and len(codes) < _DEPTH:
             codes.append(frame.f_code)
             places.append(frame.f_lasti)
@@ -117,7 +118,7 @@ def taker(kept: Frames) -> Callable[[], Stack]:
 
 
 def spelt_out(stack: Stack) -> list[Frame]:
-    """Return the frames of a stack that was taken, from the user's innermost one out."""
+    """Return the frames of a stack that was taken, from the user's innermost to the user's outermost one."""
     frames = []
     for code, at in zip(stack[::2], stack[1::2], strict=True):
         assert isinstance(code, CodeType) and isinstance(at, int)
@@ -127,12 +128,16 @@ def spelt_out(stack: Stack) -> list[Frame]:
             frames.append(frame(origin.function_name or code.co_name, origin.loc.filename, origin.loc.lineno, None))
         else:
             frames.append(frame(code.co_name, code.co_filename, line, column))
-    return from_user(frames)
+    frames = from_user(frames)
+    outermost = max((index for index, one in enumerate(frames) if one.of == "user"), default=len(frames))
+    return frames[: outermost + 1]
 
 
 def _position(code: CodeType, at: int) -> tuple[int | None, int | None]:
     positions = list(code.co_positions())
-    line, _, column, _ = positions[at // 2] if 0 <= at // 2 < len(positions) else (code.co_firstlineno, None, None, None)
+    line, _, column, _ = (
+        positions[at // 2] if 0 <= at // 2 < len(positions) else (code.co_firstlineno, None, None, None)
+    )
     return line, from_one(column)
 
 

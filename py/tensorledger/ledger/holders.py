@@ -10,8 +10,10 @@ import gc
 import sys
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import (
@@ -30,15 +32,22 @@ AT_ONCE = 50
 """Objects whose referrers are asked for in one go: the collector compares each reference with each of them."""
 WIDTH = 2000
 """Objects that a search may come to."""
+REGISTRY = "TensorFlow's gradient registry"
 REGISTRY_DEPTH = 6
-"""References from a registered gradient to the graph that it holds."""
+"""Functions and containers between a registered gradient and a tensor of the graph that it holds."""
+UNSEEN = "nothing that Python's collector sees: C code, or a call that runs"
 
 
 class Holders:
     """Finds what holds tensors, as long as its seconds last. It looks at the objects of now: drop it soon."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, ignored: Iterable[Any] = (), *, thaw: bool = False) -> None:
+        """``ignored``: no chain leads through these. ``thaw``: objects frozen by ``gc.freeze`` may be thawed, for good, where the
+        others form no chain.
+        """
         self._deadline = time.monotonic() + seconds
+        self._ignored = {id(one) for one in ignored}
+        self._thaw = thaw
         self._captures = captures()
 
     def of(self, tensors: Iterable[Any]) -> list[str]:
@@ -49,13 +58,13 @@ class Holders:
             said.update(dict.fromkeys(captured))
             # The registry is for good. A graph that is not in it is held by something else, which a chain shows.
             if not any(one.startswith(REGISTRY) for one in captured):
-                found = chain(tensor, self._deadline)
+                found = chain(tensor, self._deadline, self._ignored)
+                if found == UNSEEN and self._thaw and gc.get_freeze_count():
+                    gc.unfreeze()
+                    found = chain(tensor, self._deadline, self._ignored)
                 if found:
                     said[found] = None
         return list(said)
-
-
-REGISTRY = "TensorFlow's gradient registry"
 
 
 def captures() -> dict[int | str, list[str]]:
@@ -63,7 +72,7 @@ def captures() -> dict[int | str, list[str]]:
     from tensorflow.python.framework.func_graph import FuncGraph
 
     graphs = [found for found in gc.get_objects() if isinstance(found, FuncGraph)]
-    registered = _registered(FuncGraph)
+    registered = _registered()
     held: dict[int | str, list[str]] = {}
     for graph in graphs:
         name = f"traced function {graph.name}"
@@ -76,7 +85,7 @@ def captures() -> dict[int | str, list[str]]:
     return {identity: sorted(said, key=lambda one: not one.startswith(REGISTRY))[:2] for identity, said in held.items()}
 
 
-def _registered(kind: type) -> dict[int, str]:
+def _registered() -> dict[int, str]:
     """Return, by the graph's address, the name under which the gradient registry holds it (private)."""
     try:
         from tensorflow.python.framework import ops
@@ -88,25 +97,33 @@ def _registered(kind: type) -> dict[int, str]:
     for name, entry in entries:
         function = entry.get("type")
         if name.startswith("CustomGradient") and getattr(function, "__closure__", None):
-            for graph in _within(function.__closure__, kind):
-                found.setdefault(id(graph), name)
+            for graph in _graphs(function):
+                while graph is not None:
+                    found.setdefault(id(graph), name)
+                    graph = getattr(graph, "outer_graph", None)
     return found
 
 
-def _within(start: Any, kind: type) -> Iterator[Any]:
-    """Yield the objects of a kind that are a few references away."""
-    seen = {id(start)}
-    near = [start]
+def _graphs(function: Any) -> Iterator[Any]:
+    """Yield the graphs of the symbolic tensors in a function's closure, and in those of the functions there."""
+    from tensorflow.python.framework.ops import SymbolicTensor
+
+    seen: set[int] = set()
+    near = [function]
     for _ in range(REGISTRY_DEPTH):
-        further = []
-        for one in gc.get_referents(*near):
-            if id(one) in seen or isinstance(one, (type, ModuleType, FunctionType)):
+        further: list[Any] = []
+        for one in near:
+            if id(one) in seen:
                 continue
             seen.add(id(one))
-            if isinstance(one, kind):
-                yield one
-            else:
-                further.append(one)
+            if isinstance(one, SymbolicTensor):
+                yield one.graph
+            elif isinstance(one, FunctionType):
+                further.extend(one.__closure__ or ())
+            elif isinstance(one, MethodType):
+                further.append(one.__func__)
+            elif _is_container(one):
+                further.extend(gc.get_referents(one))
         near = further[:WIDTH]
 
 
@@ -119,10 +136,10 @@ def _identity(tensor: Any) -> int | str:
     return identity
 
 
-def chain(target: Any, deadline: float) -> str | None:
-    """Return the shortest chain of referrers from a root to ``target``, in words; None where none is found in time.
+def chain(target: Any, deadline: float, ignored: AbstractSet[int] = frozenset()) -> str | None:
+    """Return the shortest chain of referrers from a root to ``target``, in words; UNSEEN: none; None: none in time.
 
-    ``deadline`` is one of ``time.monotonic``.
+    ``deadline`` is one of ``time.monotonic``; ``ignored`` are addresses.
     """
     if time.monotonic() > deadline:
         return None
@@ -130,12 +147,12 @@ def chain(target: Any, deadline: float) -> str | None:
     inward: dict[int, Any] = {id(target): None}  # of each object, the next one towards the target
     seen: list[Any] = [target]
     near: list[Any] = [target]
-    own = {id(inward), id(seen), id(locals_)}
+    own = {id(inward), id(seen), id(locals_), *ignored}
     while near:
         for one in near:
             root = _root(one, locals_)
-            if root is not None and one is not target or id(one) in locals_:
-                return _words(root or "", one, inward)
+            if root is not None:
+                return _words(root, one, inward)
         further: list[Any] = []
         own |= {id(near), id(further)}
         for start in range(0, len(near), AT_ONCE):
@@ -146,7 +163,7 @@ def chain(target: Any, deadline: float) -> str | None:
             referrers = gc.get_referrers(*part.values())
             own.add(id(referrers))
             for referrer in referrers:
-                if id(referrer) in inward or id(referrer) in own or isinstance(referrer, FrameType) and _ours(referrer):
+                if id(referrer) in inward or id(referrer) in own:
                     continue
                 for held in gc.get_referents(referrer):
                     if id(held) in part:
@@ -157,7 +174,7 @@ def chain(target: Any, deadline: float) -> str | None:
                 seen.append(referrer)
                 further.append(referrer)
         near = further
-    return None
+    return UNSEEN
 
 
 def _locals() -> dict[int, str]:
@@ -169,14 +186,20 @@ def _locals() -> dict[int, str]:
         while frame is not None:
             code = frame.f_code
             if code.co_flags & CO_OPTIMIZED and not (thread == mine and _ours(frame)):
-                variables = frame.f_locals
-                for name, value in variables.items():
+                for name, value in _variables(frame):
                     names.setdefault(id(value), f"local {name} of {code.co_qualname}, which runs")
-                # Python keeps this copy with the frame: it would hold what the function lets go of.
-                variables.clear()
-                del variables
             frame = frame.f_back
     return names
+
+
+def _variables(frame: FrameType) -> list[tuple[str, Any]]:
+    """Return a function's locals, and leave no copy of them behind: it would hold what the function lets go of."""
+    variables = frame.f_locals
+    found = list(variables.items())
+    # The frame, this function and the call refer to it. Where more do, somebody called locals() and kept what it gave.
+    if sys.getrefcount(variables) <= 3:
+        variables.clear()
+    return found
 
 
 def _ours(frame: FrameType) -> bool:
@@ -206,8 +229,8 @@ def _words(root: str, first: Any, inward: dict[int, Any]) -> str:
     owner = first
     while held is not None:
         after = inward[id(held)]
-        if isinstance(owner, FunctionType) and held is owner.__closure__ and isinstance(after, CellType):
-            index = next(index for index, cell in enumerate(held) if cell is after)
+        if isinstance(owner, FunctionType) and owner.__closure__ is held and isinstance(after, CellType):
+            index = next(index for index, cell in enumerate(owner.__closure__ or ()) if cell is after)
             text += f"(closure {owner.__code__.co_freevars[index]})"
             owner, held = after, inward[id(after)]
             continue
@@ -230,6 +253,8 @@ def _step(owner: Any, held: Any, after: Any) -> str:
         name = _key(owner, held)
         if isinstance(owner.get("__name__"), str) and "__builtins__" in owner:
             return f".{name}"
+        if isinstance(name, weakref.ref):
+            return ""  # a thread-local's variables of each thread
         return f"[{name!r}]" if isinstance(name, (str, int)) else f"[<{type(name).__name__}>]"
     if isinstance(owner, (list, tuple, deque)):
         return f"[{next((index for index, one in enumerate(owner) if one is held), '?')}]"
@@ -250,9 +275,7 @@ def _suspended(owner: Any, held: Any) -> str:
     frame = getattr(owner, "gi_frame", None) or getattr(owner, "cr_frame", None) or getattr(owner, "ag_frame", None)
     if frame is None:
         return ""
-    variables = frame.f_locals
-    name = next((name for name, value in variables.items() if value is held), None)
-    variables.clear()
+    name = next((name for name, value in _variables(frame) if value is held), None)
     return "" if name is None else f", local {name}"
 
 

@@ -92,7 +92,7 @@ def _each(records: tuple[Record, ...], other: Any) -> Record:
 
 
 def _report(error: Exception, other: Any) -> None:
-    """Tell what somebody else's hook raised as Python tells what cannot be raised; it was not to reach the operation."""
+    """Tell what somebody else's hook raised as Python does where nothing can be raised: no operation is to fail."""
     told = SimpleNamespace(
         exc_type=type(error),
         exc_value=error,
@@ -101,7 +101,7 @@ def _report(error: Exception, other: Any) -> None:
         object=other,
     )
     with suppress(Exception):
-        sys.unraisablehook(told)  # type: ignore[arg-type]
+        sys.unraisablehook(told)
 
 
 def _setter() -> Callable[[Any], None]:

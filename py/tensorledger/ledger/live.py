@@ -156,8 +156,8 @@ class Ledger:
         return refs
 
 
-def groups(alive: Alive, held: float = 0) -> list[LiveTensor]:
-    """Group like ones that were made in the same place; see ``Ledger.live``."""
+def groups(alive: Alive, held: float = 0, *, thaw: bool = False) -> list[LiveTensor]:
+    """Group like ones that were made in the same place; see ``Ledger.live`` and ``Holders``."""
     from tensorledger.ledger.extent import resource_name, stated
     from tensorledger.ledger.holders import Holders
 
@@ -165,19 +165,19 @@ def groups(alive: Alive, held: float = 0) -> list[LiveTensor]:
     places: dict[tuple[Frame, ...], int] = {}
     counts: Counter[tuple[tuple[int, ...] | None, str, int, str | None, int]] = Counter()
     some: dict[tuple[Any, ...], list[Any]] = {}
+    what: tuple[tuple[int, ...] | None, str, int, str | None]
     for identity, tensor, stack, size in alive.sized():
         if isinstance(identity, int):
-            shape, dtype, name = tuple(tensor.shape), tensor.dtype.name, None
+            what = (tuple(tensor.shape), tensor.dtype.name, size, None)
         else:
-            shape, dtype = stated(tensor)
-            name = resource_name(identity)
+            what = (*stated(tensor), size, resource_name(identity))
         if id(stack) not in spelt:
             spelt[id(stack)] = places.setdefault(tuple(spelt_out(stack)), len(places))
-        key = shape, dtype, size, name, spelt[id(stack)]
+        key = (*what, spelt[id(stack)])
         counts[key] += 1
         if held and counts[key] <= HELD_EACH:
             some.setdefault(key, []).append(tensor)
-    holders = Holders(held) if some else None
+    holders = Holders(held, (alive, alive.__dict__, alive.tensors, alive.handles), thaw=thaw) if some else None
     stacks = [list(place) for place in places]
     return [
         LiveTensor(

@@ -14,7 +14,7 @@ from tensorledger.ledger.live import Ledger
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class track:  # noqa: N801 - it is used as a function is, like contextlib's own
+class track:
     """Keep a ledger of the tensors that are made inside, in whichever thread; they may outlive it.
 
     ::
@@ -26,9 +26,9 @@ class track:  # noqa: N801 - it is used as a function is, like contextlib's own
 
     As a decorator, ``@track()``, each call has a ledger of its own; the latest one is the function's ``ledger``.
     ``frames``: what is kept of where a tensor was made: "user" the innermost frame that is neither a library's nor
-    tensorledger's, "all" that one and all outside it, "none" nothing.
+    tensorledger's, "all" that one and all outside it up to the outermost such one, "none" nothing.
 
-    It uses a private hook of TensorFlow's. Where that is missing, it warns and asks Python's collector before and after.
+    It uses a private hook of TensorFlow's. Where that is missing, it warns and asks Python's collector instead.
     """
 
     def __init__(self, *, frames: Frames = "user") -> None:
