@@ -42,8 +42,9 @@ class Holders:
     """Finds what holds tensors, as long as its seconds last. It looks at the objects of now: drop it soon."""
 
     def __init__(self, seconds: float, ignored: Iterable[Any] = (), *, thaw: bool = False) -> None:
-        """``ignored``: no chain leads through these. ``thaw``: objects frozen by ``gc.freeze`` may be thawed, for good, where the
-        others form no chain.
+        """``ignored``: no chain leads through these.
+
+        ``thaw``: objects frozen by ``gc.freeze`` may be thawed, for good, where the others form no chain.
         """
         self._deadline = time.monotonic() + seconds
         self._ignored = {id(one) for one in ignored}
