@@ -44,6 +44,7 @@ def keras(request: pytest.FixtureRequest) -> Any:
 
 @pytest.fixture(autouse=True)
 def hook_is_out() -> Iterator[None]:
+    tf.ones([1])  # what TensorFlow keeps for itself is there before
     yield
     assert HOOK._records == (), "a test left a ledger on"
 
@@ -125,12 +126,13 @@ def test_a_new_handle_of_an_older_variable_is_not_counted() -> None:
 def test_strings_count_their_contents_and_variants_and_iterators_have_no_bytes() -> None:
     with tensorledger.track() as ledger:
         texts = tf.constant(["abc", "de"])
-        dataset = tf.data.Dataset.range(3)
-        assert dataset._variant_tensor.dtype == tf.variant
-        assert ledger.count == 1 + len(ledger.alive().handles), "a dataset itself is a variant, which does not count"
+        variant = tf.data.Dataset.range(3)._variant_tensor
+        iterator = iter(tf.data.Dataset.range(3))
     found = {group.dtype: group for group in ledger.live()}
+    assert variant.dtype == tf.variant and "variant" not in found
     assert (found["string"].shape, found["string"].bytes) == ([2], 5)
-    del texts, dataset
+    assert (found["resource"].count, found["resource"].bytes) == (1, 0)
+    del texts, variant, iterator
 
 
 def test_like_ones_of_one_place_are_grouped_and_others_are_not() -> None:
@@ -176,18 +178,15 @@ def life_traced(keras: Any) -> Any:
     return traced, traced(tf.constant(samples.inputs(784)))
 
 
-@pytest.mark.parametrize("frames", ["none", "user", "all"])
 @pytest.mark.parametrize(
     "life", [life_created, life_predicted, life_predict_method, life_fit, life_fit_and_dropped, life_traced]
 )
-def test_the_ledger_and_the_census_know_the_same_tensors(keras: Any, life: Callable[[Any], Any], frames: Any) -> None:
-    if frames != "all" and life not in (life_created, life_traced):
-        pytest.skip("what is recorded does not depend on the frames")
+def test_the_ledger_and_the_census_know_the_same_tensors(keras: Any, life: Callable[[Any], Any]) -> None:
     gc.collect()
     gc.disable()
     try:
         before = Census().identities()
-        with tensorledger.track(frames=frames) as ledger:
+        with tensorledger.track(frames="none") as ledger:
             kept = life(keras)
             during = Census().identities() - before
             assert ledger.identities() - before == during and (during or kept is None)
@@ -251,14 +250,11 @@ def load_scenario(name: str) -> tuple[ModuleType, Path]:
 def test_the_users_frame_is_the_very_line_that_leaks(
     keras: Any, name: str, leaking: str, left: list[list[int]], held: str
 ) -> None:
-    module, path = load_scenario(name)
     x = tf.constant(samples.inputs(784))
     models = SimpleNamespace(classifier=lambda: zoo.classifier(keras))
     context = SimpleNamespace(tf=tf, keras=keras, models=models, data=SimpleNamespace(x=x), release=lambda: None)
     for frames in ("user", "all"):
-        for kept in (value for value in vars(module).values() if isinstance(value, list)):
-            kept.clear()
-        getattr(module, "KEPT", {}) == [] or module.__dict__.get("KEPT", {}).update(rows=0)  # noqa: B015
+        module, path = load_scenario(name)
         with tensorledger.track(frames=frames) as ledger:
             for _ in module.scenario(context):
                 pass
@@ -286,7 +282,7 @@ def make_deep(depth: int) -> Any:
 def test_user_frames_are_one_and_all_frames_go_out_to_the_users_outermost() -> None:
     told = {}
     for frames in ("user", "all", "none"):
-        with tensorledger.track(frames=frames) as ledger:  # type: ignore[arg-type]
+        with tensorledger.track(frames=frames) as ledger:
             kept = make_deep(2)
         (group,) = ledger.live()
         told[frames] = group.stack
@@ -464,8 +460,8 @@ def test_the_hook_is_taken_out_by_the_last_ledger() -> None:
     with tensorledger.track():
         with tensorledger.track():
             pass
-        assert hooks._present() is HOOK
-    assert hooks._present() is None
+        assert HOOK._is_in()
+    assert hooks._present() is None and not HOOK._is_in()
 
 
 def test_a_hook_that_was_there_is_called_on_and_put_back(other: Other) -> None:
@@ -479,12 +475,12 @@ def test_a_hook_that_was_there_is_called_on_and_put_back(other: Other) -> None:
 
 def test_what_another_hook_raises_does_not_reach_the_operation(other: Other, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
-    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    monkeypatch.setattr(sys, "unraisablehook", lambda one: told.append(one.exc_type))
     with tensorledger.track() as ledger:
         monkeypatch.setattr(other, "created", lambda tensor: 1 / 0)
         kept = tf.ones([3])
         monkeypatch.undo()
-    assert shapes(ledger) == [[3]] and {one.exc_type for one in told} == {ZeroDivisionError}
+    assert shapes(ledger) == [[3]] and set(told) == {ZeroDivisionError}
     del kept
 
 
@@ -515,9 +511,12 @@ def test_a_hook_that_was_put_in_meanwhile_stays_and_the_ledger_says_that_it_is_n
 def test_without_the_hook_it_warns_and_takes_a_census(monkeypatch: pytest.MonkeyPatch) -> None:
     before = tf.ones([2])
     monkeypatch.delattr(pywrap_tfe, SETTER)
-    with pytest.warns(RuntimeWarning, match="no TFE_Py_SetEagerTensorProfiler.*slower"), tensorledger.track() as ledger:
-        kept = [tf.ones([3]), tf.Variable(tf.ones([4]))]
-        assert shapes(ledger) == [[3], [4]]
+    tracked = tensorledger.track()
+    with pytest.warns(RuntimeWarning, match="no TFE_Py_SetEagerTensorProfiler.*slower"):
+        ledger = tracked.__enter__()
+    kept = [tf.ones([3]), tf.Variable(tf.ones([4]))]
+    assert shapes(ledger) == [[3], [4]]
+    tracked.__exit__(None, None, None)
     later = tf.ones([5])
     assert [(group.shape, group.stack) for group in ledger.live()] == [([3], []), ([4], [])]
     kept.clear()
@@ -621,12 +620,10 @@ def test_a_traced_function_and_its_capture_are_named() -> None:
     def make() -> Any:
         variable = tf.Variable(tf.ones([3]), name="captured")
 
-        @tf.function
         def doubled(x: Any) -> Any:
             return x * variable
 
-        doubled(tf.ones([3]))
-        return doubled.get_concrete_function(tf.ones([3]))
+        return tf.function(doubled).get_concrete_function(tf.ones([3]))
 
     with tensorledger.track() as ledger:
         CACHE["traced"] = make()
@@ -642,7 +639,7 @@ def test_after_fit_the_gradient_registry_is_named(keras: Any) -> None:
         life_fit(keras)
         keras.backend.clear_session()
     found = ledger.live(held=30)
-    assert sum(group.count for group in found) >= 18
+    assert sum(group.count for group in found) >= 16
     for group in found:
         if group.shape is not None and group.dtype != "resource":
             assert any("gradient registry, CustomGradient-" in reason for reason in group.held), group
@@ -656,7 +653,7 @@ def test_without_its_entries_in_the_registry_nothing_stays_after_fit(keras: Any)
         before = set(registry)
         life_fit(keras)
         keras.backend.clear_session()
-    assert ledger.count >= 18
+    assert ledger.count >= 16
     for name in set(registry) - before:
         del registry[name]
     assert ledger.live() == []
