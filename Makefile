@@ -40,6 +40,7 @@ bench: setup
 	$(BIN)/python benchmarks/cell_cost.py
 	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
 	    --no-warnings --expose-gc benchmarks/js_ledger.mjs
+	$(BIN)/python benchmarks/python_ledger.py
 
 clean:
 	rm -rf $(VENV) node_modules

@@ -156,7 +156,15 @@ def exact(result: dict[str, Any]) -> dict[str, Any]:
     growth = {quantity: (result["growth"] or {}).get(quantity) for quantity in ("tensors", "bytes", "buffers")}
     same = ("language", "recipe", "verdict", "reason", "deviation", "cycles", "error")
     # TensorFlow.js numbers the layers that nobody named through the life of a process, as in dense_Dense3/kernel.
-    leaks = [{**leak, "name": leak["name"] and re.sub(r"\d+", "N", leak["name"])} for leak in result["leaks"]]
+    # So does TensorFlow its gradients and captures in Python.
+    leaks = [
+        {
+            **leak,
+            "name": leak["name"] and re.sub(r"\d+", "N", leak["name"]),
+            "held": [re.sub(r"\d+", "N", reason) for reason in leak["held"]],
+        }
+        for leak in result["leaks"]
+    ]
     exactly = {key: result[key] for key in same}
     return {**exactly, "leaks": leaks, "counts": counts, "series": series, "growth": growth}
 

@@ -55,7 +55,7 @@ CHECKPOINT = {"name", "tensors", "bytes", "buffers", "buffer_bytes", "backend", 
 SERIES = {"cycle", "tensors", "bytes", "heap", "native"}
 GROWTH = {"tensors", "bytes", "buffers", "heap", "native"}
 ERROR = {"type", "message", "checkpoint", "stack"}
-LEAK = {"count", "shape", "dtype", "bytes", "name", "reachable", "stack"}
+LEAK = {"count", "shape", "dtype", "bytes", "name", "reachable", "stack", "held"}
 FRAME = {"function", "file", "line", "column", "of"}
 
 FOUND = LiveTensor(

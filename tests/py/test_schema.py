@@ -90,7 +90,8 @@ def bad(it: inspect.Type, place: str = "") -> Iterator[tuple[str, Any]]:
         yield f"{place}.unknown added", {**whole, "unknown": 1}
         for field in it.fields:
             name = field.encode_name
-            yield f"{place}.{name} missing", {key: value for key, value in whole.items() if key != name}
+            if field.required:
+                yield f"{place}.{name} missing", {key: value for key, value in whole.items() if key != name}
             yield from ((how, {**whole, name: value}) for how, value in bad(field.type, f"{place}.{name}"))
     elif isinstance(it, inspect.ListType):
         yield from ((how, [good(it.item_type), value]) for how, value in bad(it.item_type, f"{place}[1]"))

@@ -117,6 +117,8 @@ class LiveTensor(Message, frozen=True):
     """From the user's innermost frame on."""
     kept: bool | None = None
     """Whether it was exempted from its scopes by ``tf.keep``; null where there is no such thing."""
+    held: list[str] = []
+    """What holds some of them, as far as it was found: traced functions, or a chain of referrers."""
 
 
 class CheckpointReading(Message, frozen=True):

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import gc
 import os
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import numpy
 import psutil
 import tensorflow as tf
 from tensorflow.python.framework.ops import EagerTensor
-from tensorflow.python.ops import gen_resource_variable_ops
 
-from tensorledger.protocol.messages import LiveTensor, Reading
-
-_VARIABLE = 'type="tensorflow::Var"'
+from tensorledger.ledger.extent import extent, handle_extent
+from tensorledger.protocol.messages import Reading
 
 
 class Census:
@@ -44,13 +40,9 @@ class Census:
     def sizes(self) -> Iterator[tuple[int | str, int, int | None]]:
         """Yield each one's identity, its bytes, and the address of its buffer (None: it has none to look at)."""
         for serial, tensor in self.tensors.items():
-            yield serial, *_extent(tensor)
+            yield serial, *extent(tensor)
         for description, handle in self.handles.items():
-            value = _value(description, handle)
-            if value is not None:
-                yield description, *_extent(value)
-            else:
-                yield description, _stated_bytes(handle), None
+            yield description, *handle_extent(description, handle)
 
     def reading(self) -> Reading:
         """Return the four levels of this moment, in absolute numbers; bytes are those of each tensor's elements."""
@@ -73,79 +65,6 @@ class Census:
     def identities(self) -> set[int | str]:
         """Return what to hold a later census against."""
         return {*self.tensors, *self.handles}
-
-    def since(self, before: set[int | str]) -> list[LiveTensor]:
-        """Return what is alive and was not then, like ones grouped."""
-        groups: Counter[tuple[tuple[int, ...] | None, str, int, str | None]] = Counter()
-        for identity, size, _ in self.sizes():
-            if identity in before:
-                continue
-            if isinstance(identity, int):
-                tensor = self.tensors[identity]
-                groups[tuple(tensor.shape), tensor.dtype.name, size, None] += 1
-            else:
-                shape, dtype = _stated(self.handles[identity])
-                name = identity.partition('name="')[2].partition('"')[0].rpartition("/")[0]
-                groups[shape, dtype, size, name or None] += 1
-        return [
-            LiveTensor(
-                count=count,
-                shape=None if shape is None else list(shape),
-                dtype=dtype,
-                bytes=size,
-                name=name,
-                reachable=None,
-                stack=[],
-            )
-            for (shape, dtype, size, name), count in groups.items()
-        ]
-
-
-def _extent(tensor: Any) -> tuple[int, int | None]:
-    """Return a tensor's bytes and its buffer's address. Strings: the bytes of their contents, no address."""
-    if tensor.dtype == tf.string:
-        return sum(len(text) for text in numpy.ravel(tensor.numpy())), None
-    size = tensor.shape.num_elements() * tensor.dtype.size
-    return size, _address(tensor) if size else None
-
-
-def _address(tensor: Any) -> int | None:
-    """Return where a tensor's elements are; None for a scalar of a dtype that Python's buffers do not know."""
-    try:
-        array = numpy.asarray(memoryview(tensor))
-    except (ValueError, BufferError):
-        array = tensor._numpy()
-        if not isinstance(array, numpy.ndarray):
-            return None
-    return int(array.__array_interface__["data"][0])
-
-
-def _value(description: str, handle: Any) -> Any:
-    """Return the tensor inside a variable's handle, without copying it; None where there is none to be read."""
-    if _VARIABLE not in description:
-        return None
-    with tf.init_scope():
-        try:
-            return gen_resource_variable_ops.read_variable_op(handle, tf.as_dtype(_stated(handle)[1]))
-        except (tf.errors.OpError, TypeError):
-            return None
-
-
-def _stated(handle: Any) -> tuple[tuple[int, ...] | None, str]:
-    """Return the shape and dtype that a handle says it has."""
-    data = getattr(handle, "_handle_data", None)
-    if data is None or not data.is_set or not data.shape_and_type:
-        return None, "resource"
-    stated = data.shape_and_type[0]
-    shape = tf.TensorShape(stated.shape)
-    return (tuple(shape) if shape.is_fully_defined() else None), tf.as_dtype(stated.dtype).name
-
-
-def _stated_bytes(handle: Any) -> int:
-    shape, dtype = _stated(handle)
-    if shape is None or dtype in ("resource", "variant", "string"):
-        return 0
-    return int(tf.TensorShape(shape).num_elements() * tf.as_dtype(dtype).size)
 
 
 def _resident() -> int | None:

@@ -11,13 +11,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tensorledger.protocol.messages import CheckpointReading, Cycle, Thrown
+from tensorledger.ledger.live import Ledger, groups
+from tensorledger.ledger.track import track
+from tensorledger.protocol.messages import CheckpointReading, Cycle, LiveTensor, Reading, Thrown
 from tensorledger.runtime.census import Census
 from tensorledger.runtime.context import Context
 from tensorledger.runtime.recipes import Recipe
 from tensorledger.runtime.thrown import describe
 
 END = "end"
+HELD = 3.0
+"""Seconds that may go into finding what holds that which the last cycle left."""
+
+
+class Disagreement(Exception):
+    """The ledger and the census do not know the same tensors: one of them is wrong, and no reading can be trusted."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,7 @@ def cycles(course: Course, count: int, *, go_on: bool, reached: Callable[[int, s
     try:
         _settle()
         for number in range(count + 1):
-            cycle = _one(course, number, reached)
+            cycle = _one(course, number, reached, HELD if number == count else 0)
             done.append(cycle)
             if cycle.thrown is not None and not go_on:
                 break
@@ -50,34 +58,64 @@ def cycles(course: Course, count: int, *, go_on: bool, reached: Callable[[int, s
     return done
 
 
-def _one(course: Course, number: int, reached: Callable[[int, str], None]) -> Cycle:
+def _one(course: Course, number: int, reached: Callable[[int, str], None], held: float) -> Cycle:
     frozen = gc.get_freeze_count()
     before = Census()
     baseline, known = before.reading(), before.identities()
     del before
     checkpoints: list[CheckpointReading] = []
 
-    def checkpoint(name: str) -> None:
-        reached(number, name)
-        checkpoints.append(CheckpointReading(name=name, reading=Census().reading()))
+    # In functions of their own: nothing of the scenario may stay in a variable here.
+    with track(frames="all") as ledger:
 
-    # In a function of its own: nothing of the scenario may stay in a variable here.
-    with _strays() as strays:
-        thrown = _walk(course, checkpoint, strays)
-        course.held.clear()
-        _settle()
-    # It falls by itself, as frozen objects go.
-    if not 0 < gc.get_freeze_count() <= frozen:
-        strays.append(
-            RuntimeError("the scenario called gc.freeze or gc.unfreeze: what is alive cannot be counted then")
-        )
-    if thrown is None and strays:
-        thrown = describe(strays[0], checkpoints[-1].name if checkpoints else None)
-    strays.clear()
-    reached(number, END)
-    after = Census()
-    checkpoints.append(CheckpointReading(name=END, reading=after.reading()))
-    return Cycle(baseline=baseline, checkpoints=checkpoints, thrown=thrown, leaks=after.since(known))
+        def checkpoint(name: str) -> None:
+            reached(number, name)
+            checkpoints.append(CheckpointReading(name=name, reading=_read(ledger, known)))
+
+        with _strays() as strays:
+            thrown = _walk(course, checkpoint, strays)
+            course.held.clear()
+            _settle()
+        # It falls by itself, as frozen objects go.
+        if gc.get_freeze_count() > frozen or (frozen and not gc.get_freeze_count()):
+            strays.append(
+                RuntimeError("the scenario called gc.freeze or gc.unfreeze: what is alive cannot be counted then")
+            )
+        last = checkpoints[-1].name if checkpoints else None
+        if thrown is None and strays:
+            thrown = describe(strays[0], last)
+        strays.clear()
+        try:
+            checkpoint(END)
+        except Disagreement as error:
+            thrown = describe(error, last)
+            error.__traceback__ = None
+            checkpoints.append(CheckpointReading(name=END, reading=Census().reading()))
+    return Cycle(baseline=baseline, checkpoints=checkpoints, thrown=thrown, leaks=_left(ledger, known, held))
+
+
+def _read(ledger: Ledger, known: set[int | str]) -> Reading:
+    """Return the reading of this moment. Raises Disagreement where the ledger does not know the same tensors."""
+    census = Census()
+    counted, kept = census.identities() - known, ledger.identities() - known
+    if counted != kept:
+        # A thread may have made or dropped some in between. What the census holds cannot have been dropped.
+        missing = counted - kept - ledger.identities()
+        extra = (kept - counted) & ledger.identities() - Census().identities()
+        if missing or extra:
+            raise Disagreement(
+                f"the ledger and the census disagree: of {len(counted)} tensors the ledger lacks {len(missing)}, "
+                f"and it has {len(extra)} that the census lacks ({', '.join(map(str, [*missing, *extra][:3]))})"
+            )
+    return census.reading()
+
+
+def _left(ledger: Ledger, known: set[int | str], held: float) -> list[LiveTensor]:
+    """Return what was made in this cycle and is alive."""
+    alive = ledger.alive()
+    for old in known.intersection(alive.handles):
+        del alive.handles[str(old)]
+    return groups(alive, held, thaw=True)
 
 
 def _walk(course: Course, checkpoint: Callable[[str], None], strays: list[BaseException]) -> Thrown | None:

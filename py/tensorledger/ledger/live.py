@@ -1,0 +1,236 @@
+"""The ledger: weak references to the tensors that were made while it was on, each with the stack that made it."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from tensorledger.ledger.frames import Frames, Stack, spelt_out, taker
+from tensorledger.ledger.hook import HOOK, Unavailable
+from tensorledger.protocol.messages import Frame, LiveTensor
+
+HELD_EACH = 2
+"""Members of a group of which it is said what holds them."""
+
+
+class _Ref(weakref.ref[Any]):
+    """A weak reference that is itself, whatever it refers to: tensors cannot be compared or hashed."""
+
+    __slots__ = ("stack",)
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+    stack: Stack
+
+
+@dataclass(frozen=True)
+class Alive:
+    """What is alive at one moment. It holds the tensors: drop it soon."""
+
+    tensors: dict[int, tuple[Any, Stack]]
+    """By TensorFlow's own serial number of the tensor."""
+    handles: dict[str, tuple[Any, Stack]]
+    """By the resource's description: a variable and its handle are one."""
+
+    def sized(self) -> Iterator[tuple[int | str, Any, Stack, int]]:
+        """Yield each one's identity, the tensor or handle, its stack and its bytes."""
+        from tensorledger.ledger.extent import extent, handle_extent
+
+        for serial, (tensor, stack) in self.tensors.items():
+            yield serial, tensor, stack, extent(tensor)[0]
+        for description, (handle, stack) in self.handles.items():
+            yield description, handle, stack, handle_extent(description, handle)[0]
+
+
+class Ledger:
+    """The live EagerTensors and resource handles that were made while it was on, in whichever thread.
+
+    Resource and variant types aside, each EagerTensor counts, and each distinct resource handle: a variable and its
+    handle once. It holds none of them.
+    """
+
+    def __init__(self, frames: Frames = "user") -> None:
+        self._refs: set[_Ref] = set()
+        self._missed: list[Exception] = []
+        self._record = _recorder(self._refs, self._missed, frames)
+        self._resources = -1
+        """Anonymous resources have numbers; these are those that are older than the ledger."""
+        self._census: set[int | str] | None = None
+        """What there was before, where the hook is missing and the collector is asked."""
+        self._on = False
+
+    def start(self) -> None:
+        """Begin to record. Where TensorFlow's hook is missing: warn, and do it by a census of the collector."""
+        try:
+            self._resources = _resources_so_far()
+            HOOK.join(self._record)
+        except Unavailable as why:
+            warnings.warn(
+                f"{why}: tensorledger counts by a census of Python's collector, which is slower and knows no frames",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+            from tensorledger.runtime.census import Census
+
+            self._census = Census().identities()
+        self._on = True
+
+    def stop(self) -> None:
+        """Record no more. What is alive can still be asked for."""
+        if not self._on:
+            return
+        if self._census is not None:
+            self._refs.update(self._found())
+        elif not HOOK.leave(self._record):
+            self._missed.append(RuntimeError("another eager tensor hook was put in its place"))
+        self._on = False
+
+    @property
+    def count(self) -> int:
+        """How many are alive now; nothing is collected for it."""
+        alive = self.alive()
+        return len(alive.tensors) + len(alive.handles)
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of those that are alive now, of each one's elements; nothing is collected for it."""
+        return sum(size for *_, size in self.alive().sized())
+
+    def live(self, *, collect: bool = True, held: float = 0) -> list[LiveTensor]:
+        """Return what is alive, like ones that were made in the same place grouped, oldest first.
+
+        ``collect``: collect garbage first. ``held``: seconds that may go into finding what holds them; 0: do not.
+        """
+        if collect:
+            gc.collect()
+        return groups(self.alive(), held)
+
+    def alive(self) -> Alive:
+        """Return the tensors themselves. Warns where something escaped the ledger."""
+        if self._missed:
+            warnings.warn(
+                f"the ledger is not exact, it could not see {len(self._missed)} time(s): {self._missed[0]!r}",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        from tensorflow.python.framework import dtypes
+
+        refs = self._found() if self._on and self._census is not None else list(self._refs)
+        found = [(tensor, ref.stack) for ref in refs if (tensor := ref()) is not None]
+        found.sort(key=lambda one: one[0]._id)
+        tensors: dict[int, tuple[Any, Stack]] = {}
+        handles: dict[str, tuple[Any, Stack]] = {}
+        for tensor, stack in found:
+            dtype = tensor.dtype
+            if dtype == dtypes.resource:
+                description = repr(tensor)
+                number = _number(description)
+                if number is None or number > self._resources:
+                    handles.setdefault(description, (tensor, stack))
+            elif dtype != dtypes.variant:
+                tensors[tensor._id] = tensor, stack
+        return Alive(tensors, handles)
+
+    def identities(self) -> set[int | str]:
+        """Return what to hold against a census."""
+        alive = self.alive()
+        return {*alive.tensors, *alive.handles}
+
+    def _found(self) -> list[_Ref]:
+        from tensorledger.runtime.census import Census
+
+        assert self._census is not None
+        census = Census()
+        refs = []
+        for identity, tensor in [*census.tensors.items(), *census.handles.items()]:
+            if identity not in self._census:
+                ref = _Ref(tensor, self._refs.discard)
+                ref.stack = ()
+                refs.append(ref)
+        return refs
+
+
+def groups(alive: Alive, held: float = 0, *, thaw: bool = False) -> list[LiveTensor]:
+    """Group like ones that were made in the same place; see ``Ledger.live`` and ``Holders``."""
+    from tensorledger.ledger.extent import resource_name, stated
+    from tensorledger.ledger.holders import Holders
+
+    spelt: dict[int, int] = {}
+    places: dict[tuple[Frame, ...], int] = {}
+    counts: Counter[tuple[tuple[int, ...] | None, str, int, str | None, int]] = Counter()
+    some: dict[tuple[Any, ...], list[Any]] = {}
+    what: tuple[tuple[int, ...] | None, str, int, str | None]
+    for identity, tensor, stack, size in alive.sized():
+        if isinstance(identity, int):
+            what = (tuple(tensor.shape), tensor.dtype.name, size, None)
+        else:
+            what = (*stated(tensor), size, resource_name(identity))
+        if id(stack) not in spelt:
+            spelt[id(stack)] = places.setdefault(tuple(spelt_out(stack)), len(places))
+        key = (*what, spelt[id(stack)])
+        counts[key] += 1
+        if held and counts[key] <= HELD_EACH:
+            some.setdefault(key, []).append(tensor)
+    holders = Holders(held, (alive, alive.__dict__, alive.tensors, alive.handles), thaw=thaw) if some else None
+    stacks = [list(place) for place in places]
+    return [
+        LiveTensor(
+            count=count,
+            shape=None if key[0] is None else list(key[0]),
+            dtype=key[1],
+            bytes=key[2],
+            name=key[3],
+            reachable=True,
+            stack=stacks[key[4]],
+            held=holders.of(some[key]) if holders else [],
+        )
+        for key, count in counts.items()
+    ]
+
+
+def _recorder(refs: set[_Ref], missed: list[Exception], frames: Frames) -> Callable[[Any], None]:
+    """Return what the hook calls. It is on the way of every operation, so it looks nothing up."""
+    add, discard, take = refs.add, refs.discard, taker(frames)
+
+    def record(tensor: Any) -> None:
+        try:
+            ref = _Ref(tensor, discard)
+            ref.stack = take()
+            add(ref)
+        except Exception as error:
+            error.__traceback__ = None  # its frames would keep the tensor
+            missed.append(error)
+
+    return record
+
+
+def _number(description: str) -> int | None:
+    """Return an anonymous resource's number, by which TensorFlow counts them; None where the resource is not one."""
+    if 'container="Anonymous"' not in description:
+        return None
+    name = description.partition('name="')[2].partition('"')[0]
+    number = name.removeprefix("Resource-").partition("-at-")[0] if "-at-" in name else name.rpartition("/")[2]
+    return int(number) if number.isdecimal() else None
+
+
+def _resources_so_far() -> int:
+    """Return the number of the latest anonymous resource, by making one; -1 where none can have been made."""
+    from tensorflow.python.eager import context
+    from tensorflow.python.framework import dtypes
+    from tensorflow.python.ops import gen_resource_variable_ops
+
+    now = context._context
+    if now is None or not now._initialized:
+        return -1
+    with suppress(Exception), context.eager_mode():
+        handle = gen_resource_variable_ops.var_handle_op(
+            dtype=dtypes.float32, shape=[], shared_name=context.anonymous_name(), container=""
+        )
+        return -1 if (number := _number(repr(handle))) is None else number
+    return -1
