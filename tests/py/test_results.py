@@ -316,6 +316,11 @@ def test_places_and_tensors_beyond_what_is_shown_are_counted() -> None:
     assert "      … and 2 more" in shown(*leaks(here))
 
 
+def test_what_holds_a_tensor_is_told_below_it() -> None:
+    text = shown(*leaks([made_at(1, held=["shop.CART[0]", "traced function step"])]))
+    assert "64 bytes each\n      held by shop.CART[0]\n      held by traced function step\n" in text
+
+
 def test_kept_and_lost_tensors_are_told_so() -> None:
     text = shown(*leaks([made_at(1, kept=True, reachable=False)]))
     assert ", kept, to which nothing refers any more" in text

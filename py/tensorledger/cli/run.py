@@ -47,7 +47,7 @@ from tensorledger.workers.pool import Workers
 @click.option(
     "--full-stacks",
     is_flag=True,
-    help="Take the whole stack of every tensor as it is made, not the user's part of those that escape. Slow.",
+    help="In JavaScript, take the whole stack of every tensor as it is made, the library's frames too. Slow.",
 )
 @json_option
 def run(

@@ -66,7 +66,7 @@ class RunScenario(Message, frozen=True):
     """Whether a throw is expected, so that the cycles go on after one."""
     params: dict[str, Any]
     full_stacks: bool = False
-    """Whether every tensor's whole stack is taken as it is made, the library's frames included; this is slow."""
+    """Whether every tensor's whole stack is taken as it is made, the library's frames too (JavaScript only); slow."""
 
 
 class Reading(Message, frozen=True):

@@ -28,6 +28,7 @@ def leaks(found: Sequence[LiveTensor]) -> Iterator[Text]:
         yield from _place(stack)
         for tensors in here[:TENSORS]:
             yield Text(f"    {leak(tensors)}")
+            yield from (Text(f"      held by {held}", style="dim") for held in tensors.held)
         yield from _more(here[TENSORS:], "      ")
     yield from _more([tensors for _, here in places[PLACES:] for tensors in here], "  ")
 
