@@ -1,7 +1,7 @@
 // The worker: answers the harness's requests, JSON-RPC 2.0, one at a time, until the harness hangs up.
 
 import {Ledger} from '../ledger/ledger.mjs';
-import {cycles} from '../lifecycle/cycles.mjs';
+import {cycles, practise} from '../lifecycle/cycles.mjs';
 import {RECIPES, defaultRecipe, whyNot} from '../lifecycle/recipes.mjs';
 import {makeData} from '../models/data.mjs';
 import {makeZoo} from '../models/zoo.mjs';
@@ -46,6 +46,14 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       const {tf, engine} = await startLibrary(loadLibrary, wanted);
       const ledger = new Ledger(engine);
       stage = {tf, ledger, target: {name, version, backend: tf.getBackend()}, data: makeData(tf)};
+      await practise({
+        tf, ledger, host,
+        reached: (cycle, name) => JSON.stringify(check('reached', 'params', {cycle, name})),
+        async ended(number, cycle) {
+          JSON.stringify(check('ended', 'params', {number, cycle}));
+          return true;
+        },
+      });
       return {protocol, versions: {...host.versions, tfjs: tf.version.tfjs ?? tf.version['tfjs-core']}};
     },
 
@@ -78,10 +86,12 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       const reached = (/** @type {number} */ cycle, /** @type {string} */ checkpoint) => channel.send(
         {jsonrpc: '2.0', method: 'reached', params: check('reached', 'params', {cycle, name: checkpoint})});
       const running = host.running();
-      const done = await cycles({tf, ledger, host, reached}, {scenario, context, held, recipe}, count, throws);
+      const ended = async (/** @type {number} */ number, /** @type {object} */ cycle) =>
+        (await ask('ended', {number, cycle})).go_on;
+      await cycles({tf, ledger, host, reached, ended}, {scenario, context, held, recipe}, count, throws);
       const left = since(running, host.running());
       if (tf.getBackend() !== target.backend) left.push(`the backend ${tf.getBackend()}, chosen instead of ${target.backend}`);
-      return {...outcome, cycles: done, agreements: [...agreements.values()], running: left};
+      return {...outcome, agreements: [...agreements.values()], running: left};
     },
   };
 

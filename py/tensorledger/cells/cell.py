@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,9 @@ from tensorledger.results.result import Failure, Result
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.catalogue import lacking
 from tensorledger.targets.target import Target
-from tensorledger.verdicts.growth import growing
+from tensorledger.verdicts.growth import Grown, Settling, longest, suspicions
 from tensorledger.verdicts.judge import Judgement, judge, not_caught, with_growth
+from tensorledger.verdicts.levels import tensors_made
 from tensorledger.verdicts.verdict import Verdict
 from tensorledger.workers.errors import WorkerFailed
 from tensorledger.workers.pool import Workers
@@ -113,13 +114,8 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
         watch = Watch(reached=settings.reached, saved_model=settings.saved_model)
         outcome, log = workers.run(cell.target, request, watch, settings.limit, keep=_keeps(cell, file))
         judgement = judge(outcome, expectation, deviations, cell.target)
-        grown = growing(outcome, cell.target.language) if judgement.verdict == "pass" else {}
-        if grown:
-            again = msgspec.structs.replace(request, cycles=2 * settings.cycles)
-            second, _ = workers.run(cell.target, again, watch, 2 * settings.limit, keep=False, fresh=True)
-            confirmed = growing(second, cell.target.language)
-            grown = {level: said for level, said in grown.items() if level in confirmed}
-            judgement = with_growth(judgement, grown)
+        grown, retained = _growth(cell, outcome, judgement, request, workers, watch, settings.limit)
+        judgement = with_growth(judgement, {name: found.said for name, found in grown.items()}, retained)
         uncaught = _uncaught(cell, outcome, expectation, deviations, judgement, grown)
     except (BadDefinition, ReleaseMissing, PackagesMissing, CacheUnusable) as error:
         return broken("error", error)
@@ -130,7 +126,31 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
     seconds = time.monotonic() - started
     caught = None if expectation.caught is None else not uncaught
     result = judged(cell.scenario.name, cell.target, seconds, outcome, judgement, caught, log)
+    result = msgspec.structs.replace(
+        result, confidence={name: round(found.confidence, 6) for name, found in grown.items()}, retained=retained
+    )
     return Ran(cell, result, outcome, expectation, uncaught)
+
+
+def _growth(
+    cell: Cell,
+    outcome: Outcome,
+    judgement: Judgement,
+    request: RunScenario,
+    workers: Workers,
+    watch: Watch,
+    limit: float,
+) -> tuple[dict[str, Grown], dict[str, str]]:
+    """Look for growth that no exact count sees; return what grows, and what seemed to and only fills up, by name."""
+    suspected = suspicions(outcome, cell.target.language) if judgement.verdict == "pass" else []
+    if not suspected:
+        return {}, {}
+    settling = Settling(suspected, limit)
+    again = msgspec.structs.replace(request, cycles=longest(tensors_made(outcome.cycles)))
+    watched = replace(watch, enough=settling.enough)
+    second, _ = workers.run(cell.target, again, watched, 2 * limit, keep=False, fresh=True)
+    grown = settling.found()
+    return grown, settling.retained(second.cycles, grown)
 
 
 def _uncaught(
@@ -139,7 +159,7 @@ def _uncaught(
     expectation: Expectation,
     deviations: Deviations,
     judgement: Judgement,
-    grown: Mapping[str, str],
+    grown: Collection[str],
 ) -> tuple[str, ...]:
     """Say in what a leak on purpose was not caught, as the expectation or its deviation for this target says."""
     plain = not_caught(outcome, expectation, cell.target, judgement.verdict, grown)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -28,6 +29,8 @@ class Census:
     """Everything alive at one moment. It holds the tensors: drop it soon."""
 
     def __init__(self) -> None:
+        self.blocks = sys.getallocatedblocks()
+        """Of the interpreter's own allocator: the small objects that the collector does not know are in it too."""
         objects = gc.get_objects()
         self.objects = len(objects)
         self.tensors: dict[int, Any] = {}
@@ -65,8 +68,8 @@ class Census:
             bytes=total,
             buffers=len(buffers),
             buffer_bytes=sum(buffers.values()),
-            backend={},
-            heap={"objects": self.objects},
+            backend={"allocator": _allocator()},
+            heap={"objects": self.objects, "blocks": self.blocks},
             process={"resident": _resident(), "in_use": _in_use()},
         )
 
@@ -146,6 +149,14 @@ def _stated_bytes(handle: Any) -> int:
     if shape is None or dtype in ("resource", "variant", "string"):
         return 0
     return int(tf.TensorShape(shape).num_elements() * tf.as_dtype(dtype).size)
+
+
+def _allocator() -> int | None:
+    """Return the bytes that TensorFlow's own allocator has given out; None where it does not say."""
+    try:
+        return int(tf.config.experimental.get_memory_info("CPU:0")["current"])
+    except (ValueError, tf.errors.OpError):
+        return None
 
 
 def _resident() -> int | None:
