@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import cycle, islice
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ PLANTED = HERE / "planted"
 LIMIT = 900.0
 """Seconds that a cell may take: a thousand cycles of Python take minutes."""
 SURE = 0.95
+QUIETLY = ("pytest", "-q", "-p", "no:cacheprovider")
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,10 @@ class Kind:
     every: int = 1
     peers: bool = False
     """Whether it runs without TensorFlow, so that the peers can be given it."""
-    twin: bool = True
-    """Whether its leak-free twin is among those that are run many times."""
+    twins: int = 0
+    """How often its leak-free twin is run in a round."""
+    turn: bool = False
+    """Whether its twin, which takes long, is run in turn with the others' that do: one of them in a round."""
 
     @property
     def path(self) -> Path:
@@ -59,20 +63,20 @@ class Kind:
 BYTES = (256, 512, 1024, 4096, 16384, 65536, 1048576)
 JS, PY = "tfjs@4.22.0/cpu", "keras"
 KINDS = (
-    Kind("heap", "heap.mjs", JS, BYTES),
-    Kind("closures", "closures.mjs", JS, BYTES[:-1]),
-    Kind("outside the heap", "outside.mjs", JS, BYTES),
-    Kind("heap, in a model scenario", "model.mjs", JS, (4096, 16384, 65536), cycles=60),
-    Kind("a model loaded again", "reload.mjs", "tfjs@1.7.4/cpu", (1,), cycles=60),
-    Kind("one tensor", "tensor.mjs", JS, (4,), cycles=10, twin=False),
-    Kind("one tensor in 1,000 cycles", "tensor.mjs", JS, (4,), cycles=1000, every=1000, twin=False),
-    Kind("heap", "heap.py", PY, BYTES, peers=True),
-    Kind("native", "native.py", PY, BYTES, peers=True),
-    Kind("native, in a model scenario", "model.py", PY, (4096, 16384, 65536), cycles=60),
-    Kind("a traced function", "traced.py", PY, (1,)),
-    Kind("a kernel under a new name", "kernels.py", PY, (1,)),
-    Kind("one tensor", "tensor.py", PY, (4,), cycles=10, twin=False),
-    Kind("one tensor in 1,000 cycles", "tensor.py", PY, (4,), cycles=1000, every=1000, twin=False),
+    Kind("heap", "heap.mjs", JS, BYTES, twins=6),
+    Kind("closures", "closures.mjs", JS, BYTES[:-1], twins=5),
+    Kind("outside the heap", "outside.mjs", JS, BYTES, twins=5),
+    Kind("heap, in a model scenario", "model.mjs", JS, (4096, 16384, 65536), cycles=60, turn=True),
+    Kind("a model loaded again", "reload.mjs", "tfjs@1.7.4/cpu", (1,), cycles=60, twins=1),
+    Kind("one tensor", "tensor.mjs", JS, (4,), cycles=10),
+    Kind("one tensor in 1,000 cycles", "tensor.mjs", JS, (4,), cycles=1000, every=1000),
+    Kind("heap", "heap.py", PY, BYTES, peers=True, twins=1),
+    Kind("native", "native.py", PY, BYTES, peers=True, twins=1),
+    Kind("native, in a model scenario", "model.py", PY, (4096, 16384, 65536), cycles=60, turn=True),
+    Kind("a traced function", "traced.py", PY, (1,), turn=True),
+    Kind("a kernel under a new name", "kernels.py", PY, (1,), turn=True),
+    Kind("one tensor", "tensor.py", PY, (4,), cycles=10),
+    Kind("one tensor in 1,000 cycles", "tensor.py", PY, (4,), cycles=1000, every=1000),
 )
 
 
@@ -103,12 +107,12 @@ def run(kind: Kind, size: int, workers: Workers) -> Run:
     counts: list[int] = []
     """Of each worker, cycles after the warm-up."""
 
-    def reached(cycle: int, checkpoint: str) -> None:
+    def reached(number: int, checkpoint: str) -> None:
         if checkpoint != END:
             return
-        if cycle == 0:
+        if number == 0:
             counts.append(0)
-        counts[-1] = cycle
+        counts[-1] = number
 
     params: dict[str, Any] = {"size": size, "every": kind.every}
     settings = Settings(cycles=kind.cycles, limit=LIMIT, params=params, reached=reached)
@@ -140,7 +144,7 @@ def peer_runs(python: str, kind: Kind, size: int) -> Iterator[Run]:
     probes = {
         "psleak": [str(HERE / "peers" / "psleak_probe.py"), str(kind.path), str(size), cycles],
         "pytest-memray": [
-            *"-m pytest -q -p no:cacheprovider --memray".split(),
+            *["-m", "pytest", "-q", "-p", "no:cacheprovider", "--memray"],
             str(HERE / "peers" / "memray_probe.py"),
         ],
     }
@@ -264,9 +268,7 @@ def main(
                 if kind.peers and not lacks:
                     for one in peer_runs(peers, kind, size):
                         keep(planted, one)
-        twins = [kind for kind in kinds if kind.twin]
-        for number in range(leak_free if twins else 0):
-            kind = twins[number % len(twins)]
+        for kind in islice(_twins(kinds), leak_free):
             keep(free, run(kind, 0, workers))
             if kind.peers and not lacks:
                 for one in peer_runs(peers, kind, 0):
@@ -275,6 +277,16 @@ def main(
         console.print(detection_table(planted))
     if free:
         console.print(alarms_table(free))
+
+
+def _twins(kinds: list[Kind]) -> Iterator[Kind]:
+    """Yield the kinds whose twins are to run, round after round."""
+    turns = cycle([kind for kind in kinds if kind.turn] or [None])
+    while any(kind.twins or kind.turn for kind in kinds):
+        yield from (kind for kind in kinds for _ in range(kind.twins))
+        turn = next(turns)
+        if turn is not None:
+            yield turn
 
 
 def _write(path: Path, planted: list[Run], free: list[Run]) -> None:

@@ -31,6 +31,9 @@ LOOKS = (40, 80, 160)
 LONG = 30
 """Cycles from which on a first look is judged by its slope; a shorter one, by what a cycle adds in the middle."""
 
+WARMING = 32
+"""What part of the coarse amount a cycle may add in a first look that ends before a library has warmed up: 4 KiB."""
+
 SUSPICIOUS = 0.1
 """How unlikely a slope is to be suspicious; it only costs time."""
 
@@ -82,9 +85,13 @@ def suspicions(outcome: Outcome, language: str) -> list[Level]:
 def _is_suspicious(values: Sequence[float], level: Level, tensors: int) -> bool:
     if len(values) <= LONG:
         return median_low([later - earlier for earlier, later in pairwise(values)]) >= level.coarse
-    passed = warm_up(tensors)
-    found = slope(values[passed + 1 :] if len(values) > passed + LOOKS[0] else values[len(values) // 3 :])
-    return found.steady and found.exceeds(level.tolerance(tensors)) <= SUSPICIOUS
+    passed, tolerance = warm_up(tensors), level.tolerance(tensors)
+    if len(values) > passed + LOOKS[0]:
+        found = slope(values[passed + 1 :])
+    else:
+        found = slope(values[len(values) // 3 :])
+        tolerance += level.coarse / WARMING if tensors else 0
+    return found.steady and found.exceeds(tolerance) <= SUSPICIOUS
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,8 @@ class Slope:
 
     @property
     def steady(self) -> bool:
-        """Whether the rate has not fallen to less than half: what fills up, or warms up, slows down."""
-        return self.late >= self.early / 2 and self.late > 0
+        """Whether the rate has not fallen by more than a third: what fills up, or warms up, slows down."""
+        return self.late >= self.early * 2 / 3 and self.late > 0
 
 
 def slope(values: Sequence[float]) -> Slope:
