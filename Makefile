@@ -38,6 +38,7 @@ lint: setup
 
 bench: setup
 	$(BIN)/python benchmarks/cell_cost.py
+	$(BIN)/python benchmarks/detection.py
 
 clean:
 	rm -rf $(VENV) node_modules

@@ -6,12 +6,14 @@ import {read} from './reading.mjs';
 const END = 'end';
 
 /**
+ * @typedef {Awaited<ReturnType<typeof one>>} Cycle
+ *
  * @typedef {object} Stage  what cycles run on
  * @property {any} tf
  * @property {import('../ledger/ledger.mjs').Ledger} ledger
  * @property {import('../worker/host.mjs').Host} host
  * @property {(cycle: number, name: string) => void} reached  told before each reading
- * @property {(number: number, cycle: Awaited<ReturnType<typeof one>>) => Promise<boolean>} ended  is handed each cycle,
+ * @property {(number: number, cycle: Cycle) => Promise<boolean>} ended  is handed each cycle,
  *   which is kept nowhere here, and says whether to go on
  *
  * @typedef {object} Course  what is run

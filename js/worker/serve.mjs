@@ -48,7 +48,7 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       stage = {tf, ledger, target: {name, version, backend: tf.getBackend()}, data: makeData(tf)};
       await practise({
         tf, ledger, host,
-        reached: (cycle, name) => JSON.stringify(check('reached', 'params', {cycle, name})),
+        reached: (cycle, checkpoint) => JSON.stringify(check('reached', 'params', {cycle, name: checkpoint})),
         async ended(number, cycle) {
           JSON.stringify(check('ended', 'params', {number, cycle}));
           return true;

@@ -15,7 +15,7 @@ const host = nodeHost();
 async function run(scenario, {count = 0, goOn = false, recipe = {}, held = [], reached = () => {}, enough = Infinity, ...how} = {}) {
   /** @type {string[]} */
   const told = [];
-  /** @type {any[]} */
+  /** @type {import('../../js/lifecycle/cycles.mjs').Cycle[]} */
   const done = [];
   const stage = {
     tf, ledger, host: {...host, ...how.host},

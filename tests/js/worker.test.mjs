@@ -171,6 +171,6 @@ test('requests that are not as agreed are refused, and the worker goes on', () =
   const unknown = await run('export default () => {}', {recipe: 'magic'});
   assert.match(unknown.result.not_applicable, /none of this name/);
   const protocol = await worker.ask('hello', {...HELLO, protocol: 99});
-  assert.match(protocol.error.message, /protocol 1, the harness 99/);
+  assert.match(protocol.error.message, /protocol 2, the harness 99/);
   assert.equal((await run('export default () => {}')).result.error, null);
 }));
