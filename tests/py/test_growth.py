@@ -5,12 +5,17 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice, repeat
+from pathlib import Path
 
 import pytest
 from outcomes import absolute, outcome
 
+from tensorledger.cells.cell import Cell, Settings, run_cell
 from tensorledger.expectations.expectation import END, Expectation
-from tensorledger.protocol.messages import CheckpointReading, Cycle, Outcome
+from tensorledger.protocol.messages import CheckpointReading, Cycle, Outcome, RunScenario
+from tensorledger.results.result import Result
+from tensorledger.scenarios.catalogue import Scenario
+from tensorledger.targets.target import Target
 from tensorledger.verdicts.growth import (
     FALSE_ALARMS,
     LIBRARY_WARM_UP,
@@ -25,6 +30,7 @@ from tensorledger.verdicts.growth import (
 from tensorledger.verdicts.judge import Judgement, with_growth
 from tensorledger.verdicts.levels import LEVELS, UNKNOWN, level, tensors_made
 from tensorledger.verdicts.slope import BLOCKS, slope
+from tensorledger.workers.worker import Watch
 
 HEAP = level("heap", "js")
 KIB = 1024
@@ -231,7 +237,7 @@ def test_settling_is_bounded_in_cycles_and_in_time() -> None:
 
 
 def test_what_explains_the_others_is_what_is_named() -> None:
-    objects, _, native, *_ = LEVELS["py"]
+    objects, native, *_ = LEVELS["py"]
     settling = Settling([objects, native], seconds=1000)
     values = growing(1e6, longest(0))
     for count in range(1, len(values) + 1):
@@ -301,6 +307,58 @@ def test_the_simulation_itself_can_tell_a_rule_that_is_too_easy() -> None:
     chance = random.Random(9)
     alarms = sum(slope(list(islice(_normal(chance), LOOKS[0]))).exceeds(HEAP.base) <= 0.05 for _ in range(1500))
     assert alarms > 1500 * FALSE_ALARMS + 3 * (1500 * FALSE_ALARMS) ** 0.5
+
+
+# --- in a cell
+
+
+class Played:
+    """Workers that play back the heap after each cycle, until who watches has seen enough."""
+
+    def __init__(self, *heaps: Sequence[float]) -> None:
+        self.heaps = list(heaps)
+        self.fresh: list[bool] = []
+        self.versions: dict[Target, dict[str, str]] = {}
+
+    def run(
+        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, keep: bool, fresh: bool = False
+    ) -> tuple[Outcome, str]:
+        self.fresh.append(fresh)
+        whole = cycles(self.heaps.pop(0)[: scenario.cycles + 1])
+        for count in range(1, len(whole) + 1):
+            if watch.enough(whole[:count]):
+                whole = whole[:count]
+                break
+        return outcome(*whole), ""
+
+
+def cell(workers: Played, tmp_path: Path, count: int) -> Result:
+    file = tmp_path / "mine.mjs"
+    file.write_text("export default () => {};", encoding="utf-8")
+    target = Target("tfjs", "4.22.0", "cpu")
+    settings = Settings(cycles=count)
+    return run_cell(Cell(Scenario("mine", {"js": file}), target), workers, settings).result  # type: ignore[arg-type]
+
+
+def test_a_cell_that_does_not_look_like_growing_costs_no_second_worker(tmp_path: Path) -> None:
+    workers = Played(noisy(growing(0, 50), 500, 10))
+    assert cell(workers, tmp_path, 50).verdict == "pass"
+    assert workers.fresh == [False]
+
+
+def test_a_suspicion_is_settled_in_a_fresh_worker_and_the_result_says_how_sure_it_is(tmp_path: Path) -> None:
+    workers = Played(growing(KIB, 50), noisy(growing(KIB, 200), 200, 11))
+    result = cell(workers, tmp_path, 50)
+    assert workers.fresh == [False, True]
+    assert (result.verdict, [*result.confidence], result.retained, result.cycles) == ("fail", ["heap"], {}, 50)
+    assert 0.99 < result.confidence["heap"] <= 0.999999
+
+
+def test_a_suspicion_that_a_fresh_worker_does_not_confirm_is_a_pass(tmp_path: Path) -> None:
+    workers = Played(growing(KIB, 50), noisy([5e6 + KIB * min(n, 5) for n in range(200)], 200, 12))
+    result = cell(workers, tmp_path, 50)
+    assert (result.verdict, result.confidence, [*result.retained]) == ("pass", {}, ["heap"])
+    assert result.reason == result.retained["heap"] and "retention, no leak" in result.reason
 
 
 # --- what is said

@@ -30,7 +30,8 @@ class Census:
 
     def __init__(self) -> None:
         self.blocks = sys.getallocatedblocks()
-        """Of the interpreter's own allocator: the small objects that the collector does not know are in it too."""
+        """Of the interpreter's own allocator, for objects that the collector does not know too. A figure, not judged: it
+        grows by 1 to 3 a cycle over the first 40 of nothing at all."""
         objects = gc.get_objects()
         self.objects = len(objects)
         self.tensors: dict[int, Any] = {}

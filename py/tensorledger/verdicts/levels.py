@@ -51,7 +51,6 @@ LEVELS: dict[str, tuple[Level, ...]] = {
     ),
     "py": (
         Level("heap", "heap", "objects", "objects", base=0.5, each=0.5, coarse=250),
-        Level("heap", "heap", "blocks", "blocks of Python's allocator", base=2, each=4, coarse=2500),
         _bytes("native", "process", "in_use"),
         _bytes("backend", "backend", "allocator"),
         _RESIDENT,
