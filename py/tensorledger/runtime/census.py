@@ -30,7 +30,7 @@ class Census:
 
     def __init__(self) -> None:
         self.blocks = sys.getallocatedblocks()
-        """Of the interpreter's own allocator, for objects that the collector does not know too. A figure, not judged: it
+        """Of the interpreter's own allocator, for objects that the collector does not know too. It is not judged: it
         grows by 1 to 3 a cycle over the first 40 of nothing at all."""
         objects = gc.get_objects()
         self.objects = len(objects)

@@ -29,13 +29,10 @@ LOOKS = (40, 80, 160)
 """Cycles after the warm-up at which settling looks whether it is sure by now."""
 
 LONG = 30
-"""Cycles from which on a first look is judged by its slope; a shorter one, by what a cycle adds in the middle."""
+"""Cycles from which on a first look goes by the tolerance; a shorter one, by what is much."""
 
 WARMING = 32
 """What part of the coarse amount a cycle may add in a first look that ends before a library has warmed up: 4 KiB."""
-
-SUSPICIOUS = 0.1
-"""How unlikely a slope is to be suspicious; it only costs time."""
 
 CLEAR = 0.05
 """How unlikely growth must be to look no further; being wrong misses a leak, and raises no alarm."""
@@ -91,7 +88,7 @@ def _is_suspicious(values: Sequence[float], level: Level, tensors: int) -> bool:
     else:
         found = slope(values[len(values) // 3 :])
         tolerance += level.coarse / WARMING if tensors else 0
-    return found.steady and found.exceeds(tolerance) <= SUSPICIOUS
+    return found.middle > tolerance
 
 
 @dataclass(frozen=True)

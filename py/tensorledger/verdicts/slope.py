@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import fmean, linear_regression, stdev
+from statistics import fmean, linear_regression, median, stdev
 
 BLOCKS = 10
 FREEDOM = BLOCKS - 2
@@ -32,6 +32,8 @@ class Slope:
     rate: float
     error: float
     """Its standard error."""
+    middle: float
+    """The middle one of the growths from block to block, which no step and no spike moves."""
     early: float
     late: float
     """The mean growth per reading in the first and in the last four ninths."""
@@ -61,6 +63,7 @@ def slope(values: Sequence[float]) -> Slope:
     return Slope(
         rate=linear_regression(range(BLOCKS), floors).slope / length,
         error=stdev(growths) * _SPREAD,
+        middle=median(growths),
         early=fmean(growths[:4]),
         late=fmean(growths[-4:]),
     )
