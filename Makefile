@@ -41,6 +41,7 @@ bench: setup
 	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
 	    --no-warnings --expose-gc benchmarks/js_ledger.mjs
 	$(BIN)/python benchmarks/python_ledger.py
+	$(BIN)/python benchmarks/detection.py
 
 clean:
 	rm -rf $(VENV) node_modules

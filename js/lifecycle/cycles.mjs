@@ -7,11 +7,15 @@ import {read} from './reading.mjs';
 const END = 'end';
 
 /**
+ * @typedef {Awaited<ReturnType<typeof one>>} Cycle
+ *
  * @typedef {object} Stage  what cycles run on
  * @property {any} tf
  * @property {import('../ledger/ledger.mjs').Ledger} ledger
  * @property {import('../worker/host.mjs').Host} host
  * @property {(cycle: number, name: string) => void} reached  told before each reading
+ * @property {(number: number, cycle: Cycle) => Promise<boolean>} ended  is handed each cycle,
+ *   which is kept nowhere here, and says whether to go on
  *
  * @typedef {object} Course  what is run
  * @property {Function} scenario
@@ -28,14 +32,27 @@ const END = 'end';
  * @param {boolean} goOn
  */
 export async function cycles(stage, course, count, goOn) {
-  const done = [];
   await settle(stage.host);
   for (let number = 0; number <= count; number += 1) {
     const cycle = await one(stage, course, number);
-    done.push(cycle);
-    if (cycle.thrown && !goOn) break;
+    const wanted = await stage.ended(number, cycle);
+    if (!wanted || (cycle.thrown && !goOn)) break;
   }
-  return done;
+}
+
+/** Cycles after which V8 has compiled what runs in each; their time is some tens of milliseconds. */
+const PRACTICE = 300;
+
+/**
+ * Runs cycles of nothing, without collections, so that what V8 keeps for this code is there before anything is read.
+ * @param {Stage} stage
+ */
+export async function practise(stage) {
+  const host = {...stage.host, collect() {}, rejections: []};
+  const scenario = async function* () {
+    yield 'practice';
+  };
+  await cycles({...stage, host}, {scenario, context: {}, held: [], recipe: {}}, PRACTICE, false);
 }
 
 /** @param {Stage} stage @param {Course} course @param {number} number */

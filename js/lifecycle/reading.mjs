@@ -15,7 +15,18 @@ export function read(tf, ledger, host) {
     bytes: numBytes,
     buffers: numDataBuffers ?? null,
     buffer_bytes: ledger.bufferBytes(),
-    backend: {},
+    backend: backend(tf),
     ...host.memory(),
   };
+}
+
+/**
+ * Bytes of the memory that the backend has of its own. WebAssembly's never shrinks, and grows by pages of 64 KiB; null
+ * where the backend does not show it. The others have none that can be read from outside.
+ * @param {any} tf
+ * @returns {Record<string, number | null>}
+ */
+function backend(tf) {
+  if (tf.getBackend?.() !== 'wasm') return {};
+  return {wasm: tf.backend?.().wasm?.HEAPU8?.buffer.byteLength ?? null};
 }

@@ -1,7 +1,7 @@
 // The worker: answers the harness's requests, JSON-RPC 2.0, one at a time, until the harness hangs up.
 
 import {Ledger} from '../ledger/ledger.mjs';
-import {cycles} from '../lifecycle/cycles.mjs';
+import {cycles, practise} from '../lifecycle/cycles.mjs';
 import {RECIPES, defaultRecipe, whyNot} from '../lifecycle/recipes.mjs';
 import {makeData} from '../models/data.mjs';
 import {makeZoo} from '../models/zoo.mjs';
@@ -47,6 +47,14 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       const {tf, engine} = await startLibrary(loadLibrary, wanted);
       const ledger = new Ledger(engine);
       stage = {tf, engine, ledger, target: {name, version, backend: tf.getBackend()}, data: makeData(tf)};
+      await practise({
+        tf, ledger, host,
+        reached: (cycle, checkpoint) => JSON.stringify(check('reached', 'params', {cycle, name: checkpoint})),
+        async ended(number, cycle) {
+          JSON.stringify(check('ended', 'params', {number, cycle}));
+          return true;
+        },
+      });
       return {protocol, versions: {...host.versions, tfjs: tf.version.tfjs ?? tf.version['tfjs-core']}};
     },
 
@@ -81,10 +89,12 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
         {jsonrpc: '2.0', method: 'reached', params: check('reached', 'params', {cycle, name: checkpoint})});
       ledger.stacks = full_stacks ? 'all' : 'escaped';
       const running = host.running();
-      const done = await cycles({tf, ledger, host, reached}, {scenario, context, held, recipe}, count, throws);
+      const ended = async (/** @type {number} */ number, /** @type {object} */ cycle) =>
+        (await ask('ended', {number, cycle})).go_on;
+      await cycles({tf, ledger, host, reached, ended}, {scenario, context, held, recipe}, count, throws);
       const left = [...since(running, host.running()), ...changed(before, traces(tf, engine))];
       if (tf.getBackend() !== target.backend) left.push(`the backend ${tf.getBackend()}, chosen instead of ${target.backend}`);
-      return {...outcome, cycles: done, agreements: [...agreements.values()], running: left};
+      return {...outcome, agreements: [...agreements.values()], running: left};
     },
   };
 

@@ -10,16 +10,26 @@ const host = nodeHost();
 /**
  * Runs a scenario, and returns its cycles and what was told of them as it ran.
  * @param {Function} scenario
- * @param {{count?: number, goOn?: boolean, recipe?: object, host?: object, held?: any[], reached?: (cycle: number, name: string) => void}} [how]
+ * @param {{count?: number, goOn?: boolean, recipe?: object, host?: object, held?: any[], reached?: (cycle: number, name: string) => void, enough?: number}} [how]
  */
-async function run(scenario, {count = 0, goOn = false, recipe = {}, held = [], reached = () => {}, ...how} = {}) {
+async function run(scenario, {count = 0, goOn = false, recipe = {}, held = [], reached = () => {}, enough = Infinity, ...how} = {}) {
   /** @type {string[]} */
   const told = [];
-  const stage = {tf, ledger, host: {...host, ...how.host}, reached(/** @type {number} */ cycle, /** @type {string} */ name) {
-    told.push(`${cycle} ${name}`);
-    reached(cycle, name);
-  }};
-  const done = await cycles(stage, {scenario, context: {tf, held}, held, recipe}, count, goOn);
+  /** @type {import('../../js/lifecycle/cycles.mjs').Cycle[]} */
+  const done = [];
+  const stage = {
+    tf, ledger, host: {...host, ...how.host},
+    reached(/** @type {number} */ cycle, /** @type {string} */ name) {
+      told.push(`${cycle} ${name}`);
+      reached(cycle, name);
+    },
+    async ended(/** @type {number} */ number, /** @type {any} */ cycle) {
+      assert.equal(number, done.length);
+      done.push(cycle);
+      return done.length < enough;
+    },
+  };
+  await cycles(stage, {scenario, context: {tf, held}, held, recipe}, count, goOn);
   return {done, told};
 }
 
@@ -41,6 +51,11 @@ test('a warm-up comes first, and then as many cycles as asked for', async () => 
   assert.equal(runs, 4);
   assert.deepEqual(ran.told, ['0 here', '0 end', '1 here', '1 end', '2 here', '2 end', '3 here', '3 end']);
   assert.equal(ran.done.length, 4);
+});
+
+test('the cycles end when who is told of them has seen enough', async () => {
+  const ran = await run(function* () {}, {count: 5, enough: 3});
+  assert.deepEqual(ran.told, ['0 end', '1 end', '2 end']);
 });
 
 test('memory is read where the scenario yields, and at the end, which is last', async () => {

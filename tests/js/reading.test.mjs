@@ -20,3 +20,9 @@ test('what a release does not tell is null, never 0', () => {
   const old = {memory: () => ({numTensors: 1, numBytes: 4})};
   assert.equal(read(old, ledger, host).buffers, null);
 });
+
+test('the memory of the wasm backend is read where the backend shows it', () => {
+  const wasm = (/** @type {object} */ backend) => ({memory: () => ({}), getBackend: () => 'wasm', backend: () => backend});
+  assert.deepEqual(read(wasm({wasm: {HEAPU8: new Uint8Array(65536)}}), ledger, host).backend, {wasm: 65536});
+  assert.deepEqual(read(wasm({}), ledger, host).backend, {wasm: null});
+});

@@ -9,7 +9,7 @@ import {Peer} from './peer.mjs';
 
 const WORKER = fileURLToPath(new URL('../../js/worker/node.mjs', import.meta.url));
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
-const HELLO = {protocol: 1, name: 'tfjs', version: '4.22.0', backend: 'cpu', package: `${MODULES}/tfjs-4.22.0`, backend_package: null};
+const HELLO = {protocol: 2, name: 'tfjs', version: '4.22.0', backend: 'cpu', package: `${MODULES}/tfjs-4.22.0`, backend_package: null};
 
 /** A worker, asked as the harness asks. */
 class Asked extends Peer {
@@ -21,16 +21,23 @@ class Asked extends Peer {
   async ask(method, params, answer) {
     this.#count += 1;
     const id = this.#count;
+    /** @type {any[]} */
+    const cycles = [];
     this.send({jsonrpc: '2.0', id, method, params});
     for (;;) {
       const message = await this.receive();
       if (message.method === 'reached') {
         this.reached.push(`${message.params.cycle} ${message.params.name}`);
+      } else if (message.method === 'ended') {
+        cycles.push(message.params.cycle);
+        this.send({jsonrpc: '2.0', id: message.id, result: {go_on: true}});
       } else if (message.method) {
         this.send({jsonrpc: '2.0', id: message.id, ...answer?.(message)});
       } else {
         assert.equal(message.id, id);
-        return message;
+        if (method !== 'run' || !message.result) return message;
+        assert.deepEqual(message.result.cycles, [], 'they were told as they ended');
+        return {...message, result: {...message.result, cycles}};
       }
     }
   }
@@ -46,7 +53,7 @@ async function withWorker(body) {
   let files = 0;
   try {
     const {result} = await worker.ask('hello', HELLO);
-    assert.deepEqual(result, {protocol: 1, versions: {node: process.versions.node, tfjs: '4.22.0'}});
+    assert.deepEqual(result, {protocol: 2, versions: {node: process.versions.node, tfjs: '4.22.0'}});
     await body(worker, async (text, how = {}) => {
       files += 1;
       const path = join(folder, `scenario${files}.mjs`);
@@ -164,6 +171,6 @@ test('requests that are not as agreed are refused, and the worker goes on', () =
   const unknown = await run('export default () => {}', {recipe: 'magic'});
   assert.match(unknown.result.not_applicable, /none of this name/);
   const protocol = await worker.ask('hello', {...HELLO, protocol: 99});
-  assert.match(protocol.error.message, /protocol 1, the harness 99/);
+  assert.match(protocol.error.message, /protocol 2, the harness 99/);
   assert.equal((await run('export default () => {}')).result.error, null);
 }));

@@ -141,7 +141,17 @@ def test_growth_is_measured_from_the_end_of_the_warm_up() -> None:
 def test_growth_of_less_than_one_per_cycle_fails() -> None:
     last = reaching(1, "tensors", good())
     judgement = judged(good(), good(), good(), good(), last)
-    assert judgement.problems == ("walk.toml: growth per cycle, tensors: expected 0, measured 0.25",)
+    assert judgement.problems == ("walk.toml: growth per cycle, tensors: expected 0, measured 0.25 (1 in 4 cycles)",)
+
+
+def test_one_tensor_in_a_thousand_cycles_fails() -> None:
+    # Whether its own cycle is looked at or not: here it is left between two cycles.
+    last = reaching(1, "tensors", good())
+    judgement = judged(*[good()] * 1000, last)
+    assert judgement.problems == (
+        "walk.toml: growth per cycle, tensors: expected 0, measured 0.001 (1 in 1000 cycles)",
+    )
+    assert judged(*[good()] * 1001).verdict == "pass"
 
 
 def test_growth_that_is_expected_passes_only_where_it_is_exact() -> None:

@@ -125,6 +125,29 @@ def run_in(process: Started | Forked, limit: float = 20.0, seen: Seen | None = N
     return worker.run(RUN, (seen or Seen()).watch, limit)
 
 
+def test_cycles_are_told_as_they_end_and_the_harness_says_when_it_has_seen_enough(start: Start) -> None:
+    process = start("""
+        shake()
+        request, number = receive(), 0
+        reading = {name: 1 for name in ("tensors", "bytes", "buffers", "buffer_bytes")}
+        reading |= {"backend": {}, "heap": {}, "process": {}}
+        while True:
+            reading["tensors"] = number
+            cycle = {"baseline": reading, "checkpoints": [], "thrown": None, "leaks": []}
+            send(id=f"w{number}", method="ended", params={"number": number, "cycle": cycle})
+            if not receive()["result"]["go_on"]:
+                break
+            number += 1
+        answer(request)
+        forever()
+        """)
+    watch = Watch(
+        reached=Seen().watch.reached, saved_model=Seen().watch.saved_model, enough=lambda cycles: len(cycles) == 3
+    )
+    outcome = Worker(process, HELLO).run(RUN, watch, 20.0)
+    assert [cycle.baseline.tensors for cycle in outcome.cycles] == [0, 1, 2]
+
+
 def is_gone(pid: int, within: float = 5.0) -> bool:
     """Say whether a process ends; one that nobody has waited for yet has ended too."""
     deadline = time.monotonic() + within

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,9 @@ from tensorledger.results.result import Failure, Result
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.catalogue import lacking
 from tensorledger.targets.target import Target
-from tensorledger.verdicts.growth import growing
+from tensorledger.verdicts.growth import Grown, Settling, longest, suspicions
 from tensorledger.verdicts.judge import Judgement, judge, not_caught, with_growth
+from tensorledger.verdicts.levels import tensors_made
 from tensorledger.verdicts.verdict import Verdict
 from tensorledger.workers.errors import WorkerFailed
 from tensorledger.workers.pool import Workers
@@ -116,13 +117,8 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
         watch = Watch(reached=settings.reached, saved_model=settings.saved_model)
         outcome, log = workers.run(cell.target, request, watch, settings.limit, keep=_keeps(cell, file))
         judgement = judge(outcome, expectation, deviations, cell.target)
-        grown = growing(outcome, cell.target.language) if judgement.verdict == "pass" else {}
-        if grown:
-            again = msgspec.structs.replace(request, cycles=2 * settings.cycles)
-            second, _ = workers.run(cell.target, again, watch, 2 * settings.limit, keep=False, fresh=True)
-            confirmed = growing(second, cell.target.language)
-            grown = {level: said for level, said in grown.items() if level in confirmed}
-            judgement = with_growth(judgement, grown)
+        grown, retained = _growth(cell, outcome, judgement, request, workers, watch, settings.limit)
+        judgement = with_growth(judgement, {name: found.said for name, found in grown.items()}, retained)
         uncaught = _uncaught(cell, outcome, expectation, deviations, judgement, grown)
     except (BadDefinition, ReleaseMissing, PackagesMissing, CacheUnusable) as error:
         return broken("error", error)
@@ -134,7 +130,32 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
     judged_at_all = judgement.verdict in ("pass", "fail")
     caught = None if expectation.caught is None or not judged_at_all else not uncaught
     result = judged(cell.scenario.name, cell.target, seconds, outcome, judgement, caught, log)
+    result = msgspec.structs.replace(
+        result, confidence={name: round(found.confidence, 6) for name, found in grown.items()}, retained=retained
+    )
     return Ran(cell, result, outcome, expectation, uncaught)
+
+
+def _growth(
+    cell: Cell,
+    outcome: Outcome,
+    judgement: Judgement,
+    request: RunScenario,
+    workers: Workers,
+    watch: Watch,
+    limit: float,
+) -> tuple[dict[str, Grown], dict[str, str]]:
+    """Look for growth that no exact count sees; return what grows, and what seemed to and only fills up, by name."""
+    judged_by_counts = judgement.verdict in ("pass", "deviates")
+    suspected = suspicions(outcome, cell.target.language) if judged_by_counts else []
+    if not suspected:
+        return {}, {}
+    settling = Settling(suspected, limit)
+    again = msgspec.structs.replace(request, cycles=longest(tensors_made(outcome.cycles)))
+    watched = replace(watch, enough=settling.enough)
+    second, _ = workers.run(cell.target, again, watched, 2 * limit, keep=False, fresh=True)
+    grown = settling.found()
+    return grown, settling.retained(second.cycles, grown)
 
 
 def _uncaught(
@@ -143,7 +164,7 @@ def _uncaught(
     expectation: Expectation,
     deviations: Deviations,
     judgement: Judgement,
-    grown: Mapping[str, str],
+    grown: Collection[str],
 ) -> tuple[str, ...]:
     """Say in what a leak on purpose was not caught, as the expectation or its deviation for this target says."""
     plain = not_caught(outcome, expectation, cell.target, judgement.verdict, grown)

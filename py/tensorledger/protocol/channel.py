@@ -15,7 +15,7 @@ INVALID_PARAMS, UNKNOWN_METHOD, INTERNAL = -32602, -32601, -32603
 """JSON-RPC's own error codes."""
 
 LONGEST_LINE = 64 * 2**20
-"""Bytes after which a line is taken for garbage. A result of 1,000 cycles is about 3 MB."""
+"""Bytes after which a line is taken for garbage. A cycle is some kilobytes."""
 
 
 class ChannelClosed(Exception):

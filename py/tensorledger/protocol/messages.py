@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-PROTOCOL = 1
+PROTOCOL = 2
 
 RECIPES = {
     "js": ("dispose", "walk-values", "drop-reference", "tidy"),
@@ -61,7 +61,7 @@ class RunScenario(Message, frozen=True):
     recipe: str
     """Name of the way to release; the empty string asks for the target's default."""
     cycles: int
-    """Cycles after the warm-up."""
+    """Cycles after the warm-up, at most: the harness may say earlier that it has seen enough."""
     throws: bool
     """Whether a throw is expected, so that the cycles go on after one."""
     params: dict[str, Any]
@@ -151,7 +151,11 @@ class Agreement(Message, frozen=True):
 
 
 class Outcome(Message, frozen=True):
-    """All that a worker has to say of one scenario. ``cycles`` starts with the warm-up."""
+    """All that a worker has to say of one scenario.
+
+    ``cycles`` starts with the warm-up. A worker sends none here: it tells each as it ends (``ended``) and keeps none,
+    so that it does not grow by its own records.
+    """
 
     recipe: str
     cycles: list[Cycle]
@@ -172,6 +176,20 @@ class Reached(Message, frozen=True):
 
     cycle: int
     name: str
+
+
+class Ended(Message, frozen=True):
+    """A cycle has ended; sent after each, with a question."""
+
+    number: int
+    """0 is the warm-up."""
+    cycle: Cycle
+
+
+class GoOn(Message, frozen=True):
+    """The answer: whether there is to be another cycle."""
+
+    go_on: bool
 
 
 class SavedModelRequest(Message, frozen=True):
@@ -234,6 +252,7 @@ METHODS: dict[str, tuple[type[Message], type[Message]]] = {
     "hello": (Hello, Welcome),
     "run": (RunScenario, Outcome),
     "reached": (Reached, Nothing),
+    "ended": (Ended, GoOn),
     "saved_model": (SavedModelRequest, SavedModel),
     "fork": (Fork, Forked),
     "wait": (Wait, Waited),

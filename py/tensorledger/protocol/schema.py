@@ -10,7 +10,7 @@ import msgspec
 from tensorledger.environment.tree import tree
 from tensorledger.protocol.messages import METHODS, PROTOCOL, RECIPES
 
-JAVASCRIPT = ("hello", "run", "reached", "saved_model")
+JAVASCRIPT = ("hello", "run", "reached", "ended", "saved_model")
 """The methods that the JavaScript worker has a part in."""
 
 

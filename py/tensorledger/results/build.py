@@ -6,8 +6,8 @@ from tensorledger.expectations.amount import amount
 from tensorledger.protocol.messages import Cycle, Outcome, Thrown
 from tensorledger.results.result import Checkpoint, CycleEnd, Failure, Growth, Result
 from tensorledger.targets.target import Target
-from tensorledger.verdicts.growth import LEVELS
 from tensorledger.verdicts.judge import Judgement
+from tensorledger.verdicts.levels import level
 from tensorledger.verdicts.relative import grown, readings
 from tensorledger.verdicts.verdict import Verdict
 
@@ -104,8 +104,8 @@ def _end(number: int, cycle: Cycle, language: str) -> CycleEnd:
         tensors=reading.tensors,
         bytes=reading.bytes,
         buffers=reading.buffers,
-        heap=LEVELS["heap"][language].read(reading),
-        native=LEVELS["native"][language].read(reading),
+        heap=level("heap", language).read(reading),
+        native=level("native", language).read(reading),
     )
 
 
@@ -124,8 +124,8 @@ def _growth(outcome: Outcome, language: str) -> Growth | None:
         tensors=each(total.tensors),
         bytes=each(total.bytes),
         buffers=each(total.buffers),
-        heap=each(LEVELS["heap"][language].read(total)),
-        native=each(LEVELS["native"][language].read(total)),
+        heap=each(level("heap", language).read(total)),
+        native=each(level("native", language).read(total)),
     )
 
 

@@ -33,7 +33,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CycleEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cycle left, relative to its own baseline; see verdicts/growth.py for ``heap`` and ``native``."""
+    """What a cycle left, relative to its own baseline; see verdicts/levels.py for ``heap`` and ``native``."""
 
     cycle: int
     tensors: int | None
@@ -81,6 +81,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     series: list[CycleEnd]
     growth: Growth | None
     confidence: dict[str, float]
+    """How sure it is that a level grows, by name: one less the chance of what was measured if it did not."""
     error: Failure | None
     leaks: list[LiveTensor]
     problems: list[str]
@@ -91,6 +92,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """What was thrown where that was expected, or documented."""
     caught: bool | None = None
     """Of a scenario that leaks on purpose: whether it failed with exactly what it is to leave; null of all others."""
+    retained: dict[str, str] = msgspec.field(default_factory=dict)
+    """What is said of the levels that seemed to grow and only filled up, by name."""
     log: str = ""
     """The end of what the scenario printed."""
 

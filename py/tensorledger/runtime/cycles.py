@@ -39,23 +39,30 @@ class Course:
     """The models that the zoo made; ``context.held`` too, unless the scenario has put something else there."""
 
 
-def cycles(course: Course, count: int, *, go_on: bool, reached: Callable[[int, str], None]) -> list[Cycle]:
+def cycles(
+    course: Course,
+    count: int,
+    *,
+    go_on: bool,
+    reached: Callable[[int, str], None],
+    ended: Callable[[int, Cycle], bool],
+) -> None:
     """Run the warm-up and then ``count`` cycles; fewer where one throws and ``go_on`` is false.
 
-    ``reached`` is told each checkpoint's cycle and name before it is read.
+    ``reached`` is told each checkpoint's cycle and name before it is read. ``ended`` is handed each cycle, which is
+    kept nowhere here, and says whether to go on.
     """
-    done: list[Cycle] = []
     gc.disable()
     try:
         _settle()
         for number in range(count + 1):
             cycle = _one(course, number, reached, HELD if number == count else 0)
-            done.append(cycle)
-            if cycle.thrown is not None and not go_on:
+            wanted, thrown = ended(number, cycle), cycle.thrown is not None
+            del cycle
+            if not wanted or (thrown and not go_on):
                 break
     finally:
         gc.enable()
-    return done
 
 
 def _one(course: Course, number: int, reached: Callable[[int, str], None], held: float) -> Cycle:

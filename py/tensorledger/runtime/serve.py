@@ -17,6 +17,9 @@ from tensorledger.data import samples
 from tensorledger.protocol.channel import Channel
 from tensorledger.protocol.messages import (
     PROTOCOL,
+    Cycle,
+    Ended,
+    GoOn,
     Hello,
     Outcome,
     Reached,
@@ -81,12 +84,17 @@ class Worker:
 
         context.release = release
         before = set(threading.enumerate())
-        done = cycles(Course(scenario, context, recipe, held), run.cycles, go_on=run.throws, reached=self._reached)
+        course = Course(scenario, context, recipe, held)
+        cycles(course, run.cycles, go_on=run.throws, reached=self._reached, ended=self._ended)
         running = [f"thread {thread.name}" for thread in threading.enumerate() if thread not in before]
-        return replace(outcome, cycles=done, agreements=list(models.agreements.values()), running=running)
+        return replace(outcome, agreements=list(models.agreements.values()), running=running)
 
     def _reached(self, cycle: int, name: str) -> None:
         self._channel.notify("reached", Reached(cycle=cycle, name=name))
+
+    def _ended(self, number: int, cycle: Cycle) -> bool:
+        answer: GoOn = self._channel.call("ended", Ended(number=number, cycle=cycle))
+        return answer.go_on
 
     def _saved_model(self, model: str, source: str) -> SavedModel:
         request = SavedModelRequest(model=model, source=source, release=None)

@@ -96,10 +96,10 @@ def hold(outcome: Outcome, expectation: Expectation, target: Target) -> Findings
             if value is None:
                 unread[f"{place} {quantity}"] = None
             elif value != expected.value * times:
+                each = f"{value}" if times == 1 else f"{value / times:g}"
+                whole = f" ({value} in {times} cycles)" if value % times else ""
                 problems.append(
-                    f"{expectation.source}: {place} {quantity}: expected {expected}, measured {value / times:g}"
-                    if times > 1
-                    else f"{expectation.source}: {place} {quantity}: expected {expected}, measured {value}"
+                    f"{expectation.source}: {place} {quantity}: expected {expected}, measured {each}{whole}"
                 )
 
     for number, cycle in enumerate(outcome.cycles):
@@ -195,12 +195,15 @@ def _same(deviation: Deviation, expectation: Expectation) -> list[str]:
     ]
 
 
-def with_growth(judgement: Judgement, grown: Mapping[str, str]) -> Judgement:
-    """Return the judgement of a cell in which levels were found to grow, twice, that no exact count sees."""
+def with_growth(judgement: Judgement, grown: Mapping[str, str], retained: Mapping[str, str]) -> Judgement:
+    """Return the judgement of a cell in which a level was found to grow that no exact count sees, or seemed to.
+
+    What only fills up, or warms up, is no failure; it is said.
+    """
     if not grown:
-        return judgement
+        return replace(judgement, reason="; ".join(filter(None, (judgement.reason, *retained.values()))))
     source = judgement.expectation.source
-    problems = (*judgement.problems, *(f"{source}: {said}, and so in a fresh worker" for said in grown.values()))
+    problems = (*judgement.problems, *(f"{source}: {said}, in a fresh worker" for said in grown.values()))
     return replace(judgement, verdict="fail", reason=judgement.reason or problems[0], problems=problems)
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+import msgspec.structs
+
 from tensorledger.protocol.channel import CallFailed, ChannelClosed, ChannelTimeout, ProtocolBroken
 from tensorledger.protocol.messages import (
+    Cycle,
+    Ended,
+    GoOn,
     Hello,
     Message,
     Outcome,
@@ -39,6 +44,8 @@ class Watch:
 
     reached: Callable[[int, str], None]
     saved_model: Callable[[str, str, str | None], SavedModel]
+    enough: Callable[[Sequence[Cycle]], bool] = lambda cycles: False
+    """Says of the cycles so far whether no more are needed."""
 
 
 class Worker:
@@ -68,10 +75,20 @@ class Worker:
         def saved_model(asked: SavedModelRequest) -> SavedModel:
             return watch.saved_model(asked.model, asked.source, asked.release)
 
-        answering: dict[str, Callable[..., Message | None]] = {"reached": reached, "saved_model": saved_model}
+        cycles: list[Cycle] = []
+
+        def ended(told: Ended) -> GoOn:
+            cycles.append(told.cycle)
+            return GoOn(go_on=not watch.enough(cycles))
+
+        answering: dict[str, Callable[..., Message | None]] = {
+            "reached": reached,
+            "ended": ended,
+            "saved_model": saved_model,
+        }
         outcome = self._call("run", scenario, limit, WorkerDied, answering)
         assert isinstance(outcome, Outcome)
-        return outcome
+        return msgspec.structs.replace(outcome, cycles=cycles)
 
     def printed(self) -> str:
         """Return the end of what the last scenario printed."""

@@ -1,0 +1,79 @@
+"""The levels that are statistics: where each is in a reading, and how much growth of it is no leak."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tensorledger.protocol.messages import Cycle, Reading
+
+KIB = 1024
+
+
+@dataclass(frozen=True)
+class Level:
+    """Where a level is in a reading, and how much a cycle may add to it."""
+
+    name: str
+    """What results call it: heap, native, backend or process."""
+    part: str
+    key: str
+    unit: str
+    base: float
+    """What a cycle may add, whatever it does."""
+    each: float
+    """And for each tensor that it makes: the runtimes keep the names of all that they have ever made, for good."""
+    coarse: float
+    """What a cycle must add to be suspicious in a short look, when much is still warming up."""
+
+    def read(self, reading: Reading) -> float | None:
+        """Return the level's value; None where the runtime does not tell it."""
+        value: float | None = getattr(reading, self.part).get(self.key)
+        return value
+
+    def tolerance(self, tensors: int) -> float:
+        """Return how much a cycle that makes so many tensors may add."""
+        return self.base + self.each * tensors
+
+
+def _bytes(name: str, part: str, key: str) -> Level:
+    return Level(name, part, key, "bytes", base=512, each=256, coarse=128 * KIB)
+
+
+_RESIDENT = Level("process", "process", "resident", "bytes", base=64 * KIB, each=0, coarse=1024 * KIB)
+
+LEVELS: dict[str, tuple[Level, ...]] = {
+    "js": (
+        _bytes("heap", "heap", "used"),
+        _bytes("native", "heap", "external"),
+        _bytes("backend", "backend", "wasm"),
+        _RESIDENT,
+    ),
+    "py": (
+        Level("heap", "heap", "objects", "objects", base=0.5, each=0.5, coarse=250),
+        _bytes("native", "process", "in_use"),
+        _bytes("backend", "backend", "allocator"),
+        _RESIDENT,
+    ),
+}
+"""By language, what explains others before what it explains: objects take memory, and all memory is the process's."""
+
+
+def level(name: str, language: str) -> Level:
+    """Return the first level of a name: the one that results carry."""
+    return next(found for found in LEVELS[language] if found.name == name)
+
+
+UNKNOWN = 16
+"""Tensors that a scenario is taken to make where it has no checkpoint at which they could be counted."""
+
+
+def tensors_made(cycles: Sequence[Cycle]) -> int:
+    """Return how many tensors a cycle has at most beyond its baseline, at any checkpoint."""
+    counts = [
+        checkpoint.reading.tensors - cycle.baseline.tensors
+        for cycle in cycles
+        for checkpoint in cycle.checkpoints[:-1]
+        if checkpoint.reading.tensors is not None and cycle.baseline.tensors is not None
+    ]
+    return max(0, *counts) if counts else UNKNOWN

@@ -1,0 +1,377 @@
+"""Growth that no count sees: what is a slope, what raises a suspicion, what settles it, and how often in vain."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, islice, repeat
+from pathlib import Path
+
+import pytest
+from outcomes import absolute, outcome
+
+from tensorledger.cells.cell import Cell, Settings, run_cell
+from tensorledger.expectations.expectation import END, Expectation
+from tensorledger.protocol.messages import CheckpointReading, Cycle, Outcome, RunScenario
+from tensorledger.results.result import Result
+from tensorledger.scenarios.catalogue import Scenario
+from tensorledger.targets.target import Target
+from tensorledger.verdicts.growth import (
+    FALSE_ALARMS,
+    LIBRARY_WARM_UP,
+    LONG,
+    LOOKS,
+    WARM_UP,
+    Settling,
+    longest,
+    suspicions,
+    warm_up,
+)
+from tensorledger.verdicts.judge import Judgement, with_growth
+from tensorledger.verdicts.levels import LEVELS, UNKNOWN, level, tensors_made
+from tensorledger.verdicts.slope import BLOCKS, slope
+from tensorledger.workers.worker import Watch
+
+HEAP = level("heap", "js")
+KIB = 1024
+
+
+def cycles(
+    values: Sequence[float | None], made: int = 0, key: str = "used", tensors: Sequence[int] = ()
+) -> list[Cycle]:
+    """Return cycles after each of which the heap is so large; the first value is the warm-up's."""
+    found = []
+    for number, value in enumerate(values):
+        exact = {"tensors": tensors[number] if tensors else 4, "bytes": 4, "buffers": 1}
+        before = absolute(exact)
+        at = CheckpointReading(name="made", reading=absolute({**exact, "tensors": exact["tensors"] + made}))
+        end = CheckpointReading(name=END, reading=absolute(exact, heap={key: value}))
+        found.append(Cycle(baseline=before, checkpoints=[at, end], thrown=None, leaks=[]))
+    return found
+
+
+def ran(values: Sequence[float | None], made: int = 0) -> Outcome:
+    return outcome(*cycles(values, made))
+
+
+def growing(each: float, count: int, start: float = 5e6) -> list[float]:
+    return [start + each * number for number in range(count + 1)]
+
+
+def noisy(values: Sequence[float], spread: float, seed: int) -> list[float]:
+    chance = random.Random(seed)
+    return [value + chance.gauss(0, spread) for value in values]
+
+
+def settled(values: Sequence[float | None], made: int = 0) -> tuple[Settling, int]:
+    """Return what settling comes to, and after how many cycles it is over."""
+    settling = Settling([HEAP], seconds=1000)
+    whole = cycles(values, made)
+    for count in range(1, len(whole) + 1):
+        if settling.enough(whole[:count]):
+            return settling, count - 1
+    raise AssertionError("it wants more cycles than it says it takes")
+
+
+# --- the slope
+
+
+def test_the_slope_of_a_line_is_exact() -> None:
+    found = slope(growing(700, 99))
+    assert found.rate == pytest.approx(700) and found.error == pytest.approx(0, abs=1e-6)
+    assert found.early == found.late == pytest.approx(700) and found.steady
+    assert found.exceeds(699) == 0 and found.exceeds(701) == 1
+
+
+def test_the_chance_is_students() -> None:
+    # Against tables: with 8 degrees of freedom, t = 1.860 leaves 0.05 above it, and t = 4.501 leaves 0.001.
+    found = slope(noisy(growing(1000, 39), 300, 1))
+    for t, chance in ((1.860, 0.05), (3.355, 0.005), (4.501, 0.001), (0, 0.5), (-1.860, 0.95)):
+        assert found.exceeds(found.rate - t * found.error) == pytest.approx(chance, rel=2e-3)
+        assert found.stays_below(found.rate + t * found.error) == pytest.approx(chance, rel=2e-3)
+
+
+def test_readings_that_are_too_high_do_not_count() -> None:
+    values = growing(1000, 39)
+    spiked = [value + (150_000 if number % 4 in (1, 2) else 0) for number, value in enumerate(values)]
+    assert slope(spiked) == slope(values)
+
+
+def test_the_first_readings_are_left_out_where_they_fill_no_block() -> None:
+    assert slope([9e9, 8e9, *growing(10, 19)]) == slope(growing(10, 19))
+    with pytest.raises(ValueError, match="fewer than 10"):
+        slope([1.0] * (BLOCKS - 1))
+
+
+def test_one_step_is_no_sure_slope_however_high() -> None:
+    for place in range(1, 40):
+        values = [0.0] * place + [1e9] * (40 - place)
+        assert slope(values).exceeds(512) > 0.05
+
+
+# --- the suspicion
+
+
+@pytest.mark.parametrize("count", [3, 10, LONG - 1])
+def test_a_short_look_suspects_what_most_cycles_add_much_to(count: int) -> None:
+    assert suspicions(ran(growing(HEAP.coarse, count)), "js") == [HEAP]
+    assert suspicions(ran(growing(HEAP.coarse - 1, count)), "js") == []
+
+
+def test_a_short_look_does_not_suspect_a_step() -> None:
+    assert suspicions(ran([0.0, *[1e9] * 10]), "js") == []
+    assert suspicions(ran([0.0, 1e9, 1e9, 2e9, 2e9]), "js") == []
+
+
+def test_a_long_look_suspects_a_kibibyte_where_nothing_is_made() -> None:
+    assert suspicions(ran(noisy(growing(KIB, 50), 1000, 1)), "js") == [HEAP]
+    assert suspicions(ran(noisy(growing(0, 50), 1000, 1)), "js") == []
+
+
+def test_what_the_library_keeps_of_each_tensor_is_no_leak() -> None:
+    assert suspicions(ran(growing(KIB, 50), made=4), "js") == []
+    assert suspicions(ran(growing(HEAP.tolerance(4), longest(4)), made=4), "js") == []
+    assert suspicions(ran(growing(HEAP.tolerance(4) + 1, longest(4)), made=4), "js") == [HEAP]
+
+
+def test_a_library_may_warm_up_for_longer_than_a_first_look() -> None:
+    most = HEAP.tolerance(4) + 4 * KIB
+    assert suspicions(ran(growing(most, 60), made=4), "js") == []
+    assert suspicions(ran(growing(most + 1, 60), made=4), "js") == [HEAP]
+
+
+def test_too_few_cycles_say_nothing() -> None:
+    assert suspicions(ran(growing(1e6, 2)), "js") == []
+    assert suspicions(ran(growing(1e6, 3)), "js") == [HEAP]
+
+
+@pytest.mark.parametrize("quantity", ["tensors", "bytes", "buffers"])
+def test_where_an_exact_count_grows_nothing_else_is_said(quantity: str) -> None:
+    found = cycles(growing(1e6, 5))
+    end = found[-1].checkpoints[-1]
+    more = absolute({"tensors": 4, "bytes": 4, "buffers": 1, quantity: 99}, heap={"used": 6e6})
+    found[-1] = Cycle(
+        baseline=found[-1].baseline,
+        checkpoints=[found[-1].checkpoints[0], CheckpointReading(name=end.name, reading=more)],
+        thrown=None,
+        leaks=[],
+    )
+    assert suspicions(outcome(*found), "js") == []
+
+
+def test_what_is_not_read_in_every_cycle_is_not_judged() -> None:
+    values: list[float | None] = [*growing(1e6, 50)]
+    values[20] = None
+    assert suspicions(ran(values), "js") == []
+    settling, _ = settled([*values[:20], *[None] * 300])
+    assert settling.grown == [] and settling.retained(cycles(values), ()) == {}
+
+
+def test_tensors_are_counted_at_the_checkpoints_and_taken_for_many_where_there_is_none() -> None:
+    assert tensors_made(cycles([1, 2], made=7)) == 7
+    without = [Cycle(baseline=c.baseline, checkpoints=c.checkpoints[-1:], thrown=None, leaks=[]) for c in cycles([1])]
+    assert tensors_made(without) == UNKNOWN
+
+
+# --- settling it
+
+
+def test_a_constant_leak_is_found_at_the_first_look_and_how_sure_is_said() -> None:
+    settling, after = settled(noisy(growing(KIB, 200), 300, 2))
+    assert after == WARM_UP + LOOKS[0] <= 50
+    (grown,) = settling.found().values()
+    assert 0.99 < grown.confidence < 1
+    assert "heap grows by 1,0" in grown.said and "bytes per cycle" in grown.said
+    assert settling.retained([], settling.found()) == {}
+
+
+def test_a_leak_in_a_model_scenario_is_found_when_the_library_has_warmed_up() -> None:
+    # 14 KiB in the first cycle, and less and less: as TensorFlow.js does where nothing leaks.
+    warming = list(accumulate((14_000 * 0.97**number for number in range(longest(4))), initial=5e6))
+    settling, _ = settled(noisy(warming, 1000, 3), made=4)
+    assert settling.found() == {}
+    leaking = [value + 16 * KIB * number for number, value in enumerate(warming)]
+    settling, after = settled(noisy(leaking, 1000, 3), made=4)
+    assert [*settling.found()] == ["heap"] and after == LIBRARY_WARM_UP + LOOKS[0] <= 200
+
+
+def test_a_cache_of_a_hundred_that_fills_up_is_retention_and_is_called_so() -> None:
+    values = [5e6 + 11_600 * min(number, 100) for number in range(longest(4) + 1)]
+    settling, _ = settled(noisy(values, 500, 4), made=4)
+    assert settling.found() == {}
+    (said,) = settling.retained(cycles(values), ()).values()
+    assert "retention, no leak" in said
+
+
+def test_warming_up_that_slows_down_is_no_leak_though_it_never_ends() -> None:
+    shapes: list[Callable[[int], float]] = [lambda n: 200_000 * (1 + n) ** 0.3, lambda n: 5e6 * (1 - 0.97**n)]
+    for shape in shapes:
+        settling, _ = settled(noisy([shape(number) for number in range(longest(0) + 1)], 100, 5))
+        assert settling.found() == {}
+
+
+def test_a_pool_that_doubles_is_no_leak() -> None:
+    values = [float(2 ** max(20, (number * 65_536).bit_length())) for number in range(longest(0) + 1)]
+    settling, _ = settled(values)
+    assert settling.found() == {}
+
+
+@pytest.mark.parametrize("place", [1, 12, 30, 49, 80])
+def test_one_step_is_no_leak(place: int) -> None:
+    settling, _ = settled(noisy([0.0] * place + [1e8] * (longest(0) + 1 - place), 500, 6))
+    assert settling.found() == {}
+
+
+def test_what_clearly_does_not_grow_is_over_at_the_first_look() -> None:
+    settling, after = settled(noisy(growing(0, 200), 500, 7))
+    assert settling.found() == {} and after == WARM_UP + LOOKS[0]
+
+
+def test_settling_is_bounded_in_cycles_and_in_time() -> None:
+    # A walk that goes nowhere for sure: 600 more and 400 less by turns, around the tolerance of 512.
+    chance = random.Random(8)
+    walk = list(accumulate((chance.gauss(HEAP.base, 4000) for _ in range(400)), initial=5e6))
+    _, after = settled(walk)
+    assert after <= longest(0)
+    assert Settling([HEAP], seconds=-1).enough(cycles(growing(1e6, 1)))
+
+
+def test_what_explains_the_others_is_what_is_named() -> None:
+    objects, native, *_ = LEVELS["py"]
+    settling = Settling([objects, native], seconds=1000)
+    values = growing(1e6, longest(0))
+    for count in range(1, len(values) + 1):
+        found = [
+            Cycle(
+                baseline=absolute({"tensors": 0}),
+                checkpoints=[
+                    CheckpointReading(name="made", reading=absolute({"tensors": 0})),
+                    CheckpointReading(name=END, reading=absolute({}, heap={"objects": v}, process={"in_use": v})),
+                ],
+                thrown=None,
+                leaks=[],
+            )
+            for v in values[:count]
+        ]
+        if settling.enough(found):
+            break
+    assert len(settling.grown) == 2 and [*settling.found()] == ["heap"]
+
+
+# --- how often in vain
+
+Noise = Callable[[random.Random], Iterator[float]]
+
+
+def _normal(chance: random.Random) -> Iterator[float]:
+    """A walk: each cycle adds the tolerance on average, which is the most that is no leak."""
+    yield from accumulate(chance.gauss(HEAP.base, 2000) for _ in repeat(None))
+
+
+def _lumps(chance: random.Random) -> Iterator[float]:
+    """One cycle in five adds five times the tolerance, more or less; the others nothing."""
+    yield from accumulate(chance.expovariate(1 / (5 * HEAP.base)) if chance.random() < 0.2 else 0 for _ in repeat(None))
+
+
+def _off(chance: random.Random) -> Iterator[float]:
+    """Readings that are off, each by itself, around a line as steep as the tolerance."""
+    number = 0
+    while True:
+        number += 1
+        yield HEAP.base * number + chance.gauss(0, 5000)
+
+
+def _falling(chance: random.Random) -> Iterator[float]:
+    """It grows by more than the tolerance and falls back every few cycles, as what is freed now and then."""
+    size = 0.0
+    while True:
+        size = 0.0 if chance.random() < 0.25 else size + 4 * HEAP.base
+        yield size
+
+
+@pytest.mark.parametrize("noise", [_normal, _lumps, _off, _falling])
+def test_the_false_alarm_rate_is_below_its_bound(noise: Noise) -> None:
+    runs = 1500
+    chance = random.Random(f"{noise.__name__}")
+    alarms = 0
+    for _ in range(runs):
+        values = list(islice(noise(chance), LOOKS[-1]))
+        found = [slope(values[:look]) for look in LOOKS]
+        alarms += any(one.steady and one.exceeds(HEAP.base) <= FALSE_ALARMS / len(LOOKS) for one in found)
+    # No more than three standard deviations above what the bound allows.
+    allowed = runs * FALSE_ALARMS
+    assert alarms <= allowed + 3 * (allowed * (1 - FALSE_ALARMS)) ** 0.5
+
+
+def test_the_simulation_itself_can_tell_a_rule_that_is_too_easy() -> None:
+    chance = random.Random(9)
+    alarms = sum(slope(list(islice(_normal(chance), LOOKS[0]))).exceeds(HEAP.base) <= 0.05 for _ in range(1500))
+    assert alarms > 1500 * FALSE_ALARMS + 3 * (1500 * FALSE_ALARMS) ** 0.5
+
+
+# --- in a cell
+
+
+class Played:
+    """Workers that play back the heap after each cycle, until who watches has seen enough."""
+
+    def __init__(self, *heaps: Sequence[float]) -> None:
+        self.heaps = list(heaps)
+        self.fresh: list[bool] = []
+        self.versions: dict[Target, dict[str, str]] = {}
+
+    def run(
+        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, keep: bool, fresh: bool = False
+    ) -> tuple[Outcome, str]:
+        self.fresh.append(fresh)
+        whole = cycles(self.heaps.pop(0)[: scenario.cycles + 1])
+        for count in range(1, len(whole) + 1):
+            if watch.enough(whole[:count]):
+                whole = whole[:count]
+                break
+        return outcome(*whole), ""
+
+
+def cell(workers: Played, tmp_path: Path, count: int) -> Result:
+    file = tmp_path / "mine.mjs"
+    file.write_text("export default () => {};", encoding="utf-8")
+    target = Target("tfjs", "4.22.0", "cpu")
+    settings = Settings(cycles=count)
+    return run_cell(Cell(Scenario("mine", {"js": file}), target), workers, settings).result  # type: ignore[arg-type]
+
+
+def test_a_cell_that_does_not_look_like_growing_costs_no_second_worker(tmp_path: Path) -> None:
+    workers = Played(noisy(growing(0, 50), 500, 10))
+    assert cell(workers, tmp_path, 50).verdict == "pass"
+    assert workers.fresh == [False]
+
+
+def test_a_suspicion_is_settled_in_a_fresh_worker_and_the_result_says_how_sure_it_is(tmp_path: Path) -> None:
+    workers = Played(growing(KIB, 50), noisy(growing(KIB, 200), 200, 11))
+    result = cell(workers, tmp_path, 50)
+    assert workers.fresh == [False, True]
+    assert (result.verdict, [*result.confidence], result.retained, result.cycles) == ("fail", ["heap"], {}, 50)
+    assert 0.99 < result.confidence["heap"] <= 0.999999
+
+
+def test_a_suspicion_that_a_fresh_worker_does_not_confirm_is_a_pass(tmp_path: Path) -> None:
+    workers = Played(growing(KIB, 50), noisy([5e6 + KIB * min(n, 5) for n in range(200)], 200, 12))
+    result = cell(workers, tmp_path, 50)
+    assert (result.verdict, result.confidence, [*result.retained]) == ("pass", {}, ["heap"])
+    assert result.reason == result.retained["heap"] and "retention, no leak" in result.reason
+
+
+# --- what is said
+
+
+def test_growth_fails_and_retention_passes_with_what_it_is() -> None:
+    passed = Judgement("pass", "", expectation=Expectation())
+    failed = with_growth(passed, {"heap": "heap grows"}, {})
+    assert (failed.verdict, failed.reason) == ("fail", "the default expectation: heap grows, in a fresh worker")
+    kept = with_growth(passed, {}, {"heap": "heap stopped growing"})
+    assert (kept.verdict, kept.reason, kept.problems) == ("pass", "heap stopped growing", ())
+
+
+def test_the_warm_up_is_longer_where_a_library_is_at_work() -> None:
+    assert warm_up(0) == WARM_UP < warm_up(1) == LIBRARY_WARM_UP
+    assert longest(0) == WARM_UP + LOOKS[-1]
