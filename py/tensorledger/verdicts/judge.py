@@ -204,7 +204,7 @@ def with_growth(judgement: Judgement, grown: Mapping[str, str], retained: Mappin
         return replace(judgement, reason="; ".join(filter(None, (judgement.reason, *retained.values()))))
     source = judgement.expectation.source
     problems = (*judgement.problems, *(f"{source}: {said}, in a fresh worker" for said in grown.values()))
-    return replace(judgement, verdict="fail", reason=judgement.reason or problems[0], problems=problems)
+    return replace(judgement, verdict="fail", reason=problems[0], problems=problems)
 
 
 def not_caught(
