@@ -97,7 +97,7 @@ def hold(outcome: Outcome, expectation: Expectation, target: Target) -> Findings
                 unread[f"{place} {quantity}"] = None
             elif value != expected.value * times:
                 problems.append(
-                    f"{expectation.source}: {place} {quantity}: expected {expected}, measured {value / times:g}"
+                    f"{expectation.source}: {place} {quantity}: expected {expected}, measured {_each(value, times)}"
                     if times > 1
                     else f"{expectation.source}: {place} {quantity}: expected {expected}, measured {value}"
                 )
@@ -135,6 +135,11 @@ def hold(outcome: Outcome, expectation: Expectation, target: Target) -> Findings
     ]
     problems += [_differs(agreement) for agreement in outcome.agreements if not agrees(agreement)]
     return Findings(tuple(problems), tuple(unread))
+
+
+def _each(total: int, times: int) -> str:
+    """Return how much that is each time: a whole number where it is one."""
+    return str(total // times) if total % times == 0 else f"{total / times:.10g}"
 
 
 def _taken(expectation: Expectation, end: Reading) -> Iterator[str]:
