@@ -1,4 +1,4 @@
-// The MLP of the first question (CLAIMS.md, A), built natively: 784 → Dense 256 relu with L2 → Dense 10 softmax.
+// The MLP of the first question, built natively: 784 → Dense 256 relu with L2 → Dense 10 softmax.
 
 /** @param {any} tf */
 export function classifier(tf) {

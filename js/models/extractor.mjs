@@ -1,4 +1,4 @@
-// The model of the second question (CLAIMS.md, B), built natively: 64 features, six blocks, one output, nothing trainable.
+// The model of the second question, built natively: 64 features, six blocks, one output, nothing trainable.
 
 const BLOCKS = [1024, 512, 256, 128, 64, 32];
 

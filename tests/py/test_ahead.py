@@ -146,6 +146,8 @@ def test_ctrl_c_ends_pytest_harness_soon_and_leaves_no_process(tmp_path: Path) -
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        # Who is started in the background is to ignore it, and hands that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 120
     while not (tmp_path / "here").exists():

@@ -29,7 +29,9 @@ for word in wanted:
     if version in {broken!r}:
         print("npm ERR! code ENOTFOUND [the registry]", file=sys.stderr)
         sys.exit(7)
-    pathlib.Path("node_modules", name).mkdir(parents=True)
+    home = pathlib.Path("node_modules", name)
+    home.mkdir(parents=True)
+    (home / "package.json").touch()
 """
 
 

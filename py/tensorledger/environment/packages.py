@@ -11,13 +11,14 @@ import hashlib
 import json
 import os
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 from filelock import FileLock
 
 from tensorledger.environment.cache import cache_folder
-from tensorledger.environment.node import npm
+from tensorledger.environment.node import NodeMissing, npm
 from tensorledger.environment.tree import is_checkout, tree
 
 LOCK = "package-lock.json"
@@ -92,4 +93,7 @@ def _write_worker_only(home: Path) -> None:
 
 
 if __name__ == "__main__":
-    modules()
+    try:
+        modules()
+    except (PackagesMissing, NodeMissing) as error:
+        sys.exit(str(error))

@@ -80,8 +80,8 @@ def _is_in_checkout(version: str, backend: str) -> bool:
 @cache
 def pins() -> frozenset[str]:
     """Return the npm aliases of releases in the lock file, such as ``tfjs-4.22.0``."""
-    package = json.loads((tree() / "package.json").read_text(encoding="utf-8"))
-    return frozenset(name for name in package["dependencies"] if name.startswith("tfjs-"))
+    lock = json.loads((tree() / "package-lock.json").read_text(encoding="utf-8"))
+    return frozenset(name for name in lock["packages"][""]["dependencies"] if name.startswith("tfjs-"))
 
 
 def fetched(version: str, backend: str) -> Path:

@@ -72,7 +72,7 @@ class Worker:
 
         held: list[Any] = []
         models = Zoo(self._keras, held, self._target.name, self._saved_model)
-        own = self._samples[run.model]
+        own = self._samples.get(run.model, self._samples["classifier"])
         data = Data(own.x, own.y, **self._samples)
         context = Context(tf, self._keras, models, data, self._target, run.params, held)
 

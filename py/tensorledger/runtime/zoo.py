@@ -23,11 +23,11 @@ class Zoo:
         self.agreements: dict[tuple[str, str], Agreement] = {}
 
     def classifier(self) -> Any:
-        """Make the MLP of CLAIMS A."""
+        """Make the MLP of the first question."""
         return self._hold(zoo.classifier(self._keras))
 
     def extractor(self) -> Any:
-        """Make the model of CLAIMS B."""
+        """Make the model of the second question."""
         return self._hold(zoo.extractor(self._keras))
 
     def load(self, name_or_path: str) -> Any:

@@ -96,7 +96,7 @@ def hold(outcome: Outcome, expectation: Expectation, target: Target) -> Findings
             if value is None:
                 unread[f"{place} {quantity}"] = None
             elif value != expected.value * times:
-                each = f"{value}" if times == 1 else f"{value / times:g}"
+                each = f"{value // times}" if value % times == 0 else f"{value / times:.10g}"
                 whole = f" ({value} in {times} cycles)" if value % times else ""
                 problems.append(
                     f"{expectation.source}: {place} {quantity}: expected {expected}, measured {each}{whole}"
