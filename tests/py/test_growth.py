@@ -233,7 +233,10 @@ def test_settling_is_bounded_in_cycles_and_in_time() -> None:
     walk = list(accumulate((chance.gauss(HEAP.base, 4000) for _ in range(400)), initial=5e6))
     _, after = settled(walk)
     assert after <= longest(0)
-    assert Settling([HEAP], seconds=-1).enough(cycles(growing(1e6, 1)))
+    hurried = Settling([HEAP], seconds=-1)
+    assert hurried.enough(cycles(growing(1e6, 1)))
+    (said,) = hurried.retained(cycles(growing(1e6, 20)), ()).values()
+    assert "not settled in the time there was" in said
 
 
 def test_what_explains_the_others_is_what_is_named() -> None:

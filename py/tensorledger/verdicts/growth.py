@@ -155,7 +155,8 @@ class Settling:
         for level in self.suspected:
             values = _series(cycles, level)
             if values and level.name not in said:
-                said[level.name] = _says_retained(level, values, level in self._open)
+                over = len(cycles) > longest(tensors_made(cycles))
+                said[level.name] = _says_retained(level, values, level in self._open, over)
         return said
 
 
@@ -166,10 +167,14 @@ def _says(level: Level, found: Slope, cycles: int, after: int) -> str:
     )
 
 
-def _says_retained(level: Level, values: Sequence[float], is_open: bool) -> str:
+def _says_retained(level: Level, values: Sequence[float], is_open: bool, is_over: bool) -> str:
     half = len(values) // 2
     early, late = ((part[-1] - part[0]) / max(1, len(part) - 1) for part in (values[: half + 1], values[half:]))
-    what = "did not go on growing steadily enough to be a leak" if is_open else "stopped growing: retention, no leak"
+    what = "stopped growing: retention, no leak"
+    if is_open:
+        what = (
+            "did not go on growing steadily enough to be a leak" if is_over else "was not settled in the time there was"
+        )
     return (
         f"{level.name} {what}: {_rounded(early)} {level.unit} per cycle over the first {half} cycles, "
         f"{_rounded(late)} over the next {len(values) - 1 - half}"
