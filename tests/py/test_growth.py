@@ -21,6 +21,7 @@ from tensorledger.verdicts.growth import (
     LIBRARY_WARM_UP,
     LONG,
     LOOKS,
+    PLAIN,
     WARM_UP,
     Settling,
     longest,
@@ -113,9 +114,22 @@ def test_one_step_is_no_sure_slope_however_high() -> None:
 
 
 @pytest.mark.parametrize("count", [3, 10, LONG - 1])
-def test_a_short_look_suspects_what_most_cycles_add_much_to(count: int) -> None:
+def test_a_short_look_suspects_what_every_cycle_adds_much_to(count: int) -> None:
+    assert HEAP.coarse is not None
     assert suspicions(ran(growing(HEAP.coarse, count)), "js") == [HEAP]
     assert suspicions(ran(growing(HEAP.coarse - 1, count)), "js") == []
+
+
+def test_a_short_look_suspects_no_resident_size() -> None:
+    def resident(count: int) -> Outcome:
+        sizes = growing(2e6, count)
+        found = cycles(growing(0, count))
+        for cycle, size in zip(found, sizes, strict=True):
+            cycle.checkpoints[-1].reading.process["resident"] = size
+        return outcome(*found)
+
+    assert suspicions(resident(10), "js") == []
+    assert [found.name for found in suspicions(resident(60), "js")] == ["process"]
 
 
 def test_a_short_look_does_not_suspect_a_step() -> None:
@@ -185,6 +199,18 @@ def test_a_constant_leak_is_found_at_the_first_look_and_how_sure_is_said() -> No
     assert settling.retained([], settling.found()) == {}
 
 
+def test_a_plain_leak_is_found_in_a_few_cycles() -> None:
+    settling, after = settled(growing(1024 * KIB, 300))
+    assert [*settling.found()] == ["heap"] and after == WARM_UP + PLAIN
+    # As much at first, and less and less: it is not taken for one, however plain.
+    warming = list(accumulate((2e6 * 0.9**number for number in range(longest(0))), initial=5e6))
+    assert settled(warming)[0].found() == {}
+    # In all cycles but one.
+    stalled = growing(1024 * KIB, 300)
+    stalled[WARM_UP + 7] = stalled[WARM_UP + 6]
+    assert settled(stalled)[1] > WARM_UP + PLAIN
+
+
 def test_a_leak_in_a_model_scenario_is_found_when_the_library_has_warmed_up() -> None:
     # 14 KiB in the first cycle, and less and less: as TensorFlow.js does where nothing leaks.
     warming = list(accumulate((14_000 * 0.97**number for number in range(longest(4))), initial=5e6))
@@ -233,7 +259,10 @@ def test_settling_is_bounded_in_cycles_and_in_time() -> None:
     walk = list(accumulate((chance.gauss(HEAP.base, 4000) for _ in range(400)), initial=5e6))
     _, after = settled(walk)
     assert after <= longest(0)
-    assert Settling([HEAP], seconds=-1).enough(cycles(growing(1e6, 1)))
+    hurried = Settling([HEAP], seconds=-1)
+    assert hurried.enough(cycles(growing(1e6, 1)))
+    (said,) = hurried.retained(cycles(growing(1e6, 20)), ()).values()
+    assert "not settled in the time there was" in said
 
 
 def test_what_explains_the_others_is_what_is_named() -> None:

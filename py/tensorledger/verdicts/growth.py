@@ -10,7 +10,6 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from statistics import median_low
 
 from tensorledger.protocol.messages import Cycle, Outcome
 from tensorledger.verdicts.levels import LEVELS, Level, tensors_made
@@ -28,10 +27,13 @@ LIBRARY_WARM_UP = 110
 LOOKS = (40, 80, 160)
 """Cycles after the warm-up at which settling looks whether it is sure by now."""
 
+PLAIN = 12
+"""And at which it is sure already where each of these cycles added as much as a first look asks for."""
+
 LONG = 30
 """Cycles from which on a first look goes by the tolerance; a shorter one, by what is much."""
 
-WARMING = 32
+WARMING = 64
 """What part of the coarse amount a cycle may add in a first look that ends before a library has warmed up: 4 KiB."""
 
 CLEAR = 0.05
@@ -81,14 +83,20 @@ def suspicions(outcome: Outcome, language: str) -> list[Level]:
 
 def _is_suspicious(values: Sequence[float], level: Level, tensors: int) -> bool:
     if len(values) <= LONG:
-        return median_low([later - earlier for earlier, later in pairwise(values)]) >= level.coarse
+        return _adds_much(values, level)
     passed, tolerance = warm_up(tensors), level.tolerance(tensors)
     if len(values) > passed + LOOKS[0]:
         found = slope(values[passed + 1 :])
     else:
         found = slope(values[len(values) // 3 :])
-        tolerance += level.coarse / WARMING if tensors else 0
+        tolerance += level.coarse / WARMING if tensors and level.coarse else 0
     return found.middle > tolerance
+
+
+def _adds_much(values: Sequence[float], level: Level) -> bool:
+    """Say whether each cycle added much: what warms up, or is cleared away at times, does so to some."""
+    growths = [later - earlier for earlier, later in pairwise(values)]
+    return level.coarse is not None and bool(growths) and min(growths) >= level.coarse
 
 
 @dataclass(frozen=True)
@@ -118,8 +126,8 @@ class Settling:
         """Look at the cycles so far, of which the first is the warm-up; say whether no more are needed."""
         tensors = tensors_made(cycles)
         after = len(cycles) - 1 - warm_up(tensors)
-        if after in LOOKS:
-            for level in list(self._open):
+        for level in list(self._open):
+            if after in LOOKS or (after == PLAIN and _adds_much(_series(cycles, level)[-PLAIN:], level)):
                 self._look(cycles, level, tensors)
         return not self._open or after >= LOOKS[-1] or time.monotonic() - self._started > self.seconds
 
@@ -155,7 +163,8 @@ class Settling:
         for level in self.suspected:
             values = _series(cycles, level)
             if values and level.name not in said:
-                said[level.name] = _says_retained(level, values, level in self._open)
+                over = len(cycles) > longest(tensors_made(cycles))
+                said[level.name] = _says_retained(level, values, level in self._open, over)
         return said
 
 
@@ -166,10 +175,14 @@ def _says(level: Level, found: Slope, cycles: int, after: int) -> str:
     )
 
 
-def _says_retained(level: Level, values: Sequence[float], is_open: bool) -> str:
+def _says_retained(level: Level, values: Sequence[float], is_open: bool, is_over: bool) -> str:
     half = len(values) // 2
     early, late = ((part[-1] - part[0]) / max(1, len(part) - 1) for part in (values[: half + 1], values[half:]))
-    what = "did not go on growing steadily enough to be a leak" if is_open else "stopped growing: retention, no leak"
+    what = "stopped growing: retention, no leak"
+    if is_open:
+        what = (
+            "did not go on growing steadily enough to be a leak" if is_over else "was not settled in the time there was"
+        )
     return (
         f"{level.name} {what}: {_rounded(early)} {level.unit} per cycle over the first {half} cycles, "
         f"{_rounded(late)} over the next {len(values) - 1 - half}"

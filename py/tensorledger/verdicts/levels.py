@@ -23,8 +23,8 @@ class Level:
     """What a cycle may add, whatever it does."""
     each: float
     """And for each tensor that it makes: the runtimes keep the names of all that they have ever made, for good."""
-    coarse: float
-    """What a cycle must add to be suspicious in a short look, when much is still warming up."""
+    coarse: float | None
+    """What each cycle must add to be suspicious in a short look, when much is still warming up; None: nothing is."""
 
     def read(self, reading: Reading) -> float | None:
         """Return the level's value; None where the runtime does not tell it."""
@@ -37,10 +37,10 @@ class Level:
 
 
 def _bytes(name: str, part: str, key: str) -> Level:
-    return Level(name, part, key, "bytes", base=512, each=256, coarse=128 * KIB)
+    return Level(name, part, key, "bytes", base=512, each=256, coarse=256 * KIB)
 
 
-_RESIDENT = Level("process", "process", "resident", "bytes", base=64 * KIB, each=0, coarse=1024 * KIB)
+_RESIDENT = Level("process", "process", "resident", "bytes", base=64 * KIB, each=0, coarse=None)
 
 LEVELS: dict[str, tuple[Level, ...]] = {
     "js": (
@@ -50,7 +50,7 @@ LEVELS: dict[str, tuple[Level, ...]] = {
         _RESIDENT,
     ),
     "py": (
-        Level("heap", "heap", "objects", "objects", base=0.5, each=0.5, coarse=250),
+        Level("heap", "heap", "objects", "objects", base=0.5, each=0.5, coarse=500),
         _bytes("native", "process", "in_use"),
         _bytes("backend", "backend", "allocator"),
         _RESIDENT,
