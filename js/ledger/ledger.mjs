@@ -29,6 +29,16 @@ const ELEMENT = {float32: 4, int32: 4, bool: 1, complex64: 8};
  * @property {string | null} stack  as V8 writes it, from the function above TensorFlow.js's own bookkeeping on
  */
 
+/** Wrappers of ledgers that have stopped, each with what it wraps. @type {WeakMap<Function, Function>} */
+const retired = new WeakMap();
+
+/** @param {Function} method */
+function notRetired(method) {
+  let found = method;
+  for (let inner = retired.get(found); inner !== undefined; inner = retired.get(found)) found = inner;
+  return found;
+}
+
 class Entry {
   alive = true;
   kept = false;
@@ -63,6 +73,8 @@ export class Ledger {
   #first = Infinity;
   /** How many more tensors the engine has taken off its count than there were. */
   #overcounted = 0;
+  /** A variable that was just taken off: given another value, it comes back at once. @type {{id: number, entry?: Entry} | null} */
+  #parted = null;
   /** @type {(() => void)[]} */
   #undo = [];
   #on = true;
@@ -87,7 +99,7 @@ export class Ledger {
     this.#wrap('disposeTensor', dispose => function(tensor) {
       const before = countOf(engine);
       const result = dispose.call(this, tensor);
-      if (this === engine && ledger.#on) ledger.#disposed(tensor.id, before - countOf(engine));
+      if (this === engine && ledger.#on) ledger.#disposed(tensor, before - countOf(engine));
       return result;
     });
     this.#wrap('endScope', end => function ended(result, gradients) {
@@ -122,7 +134,9 @@ export class Ledger {
     const wrapped = around(method);
     owner[name] = wrapped;
     this.#undo.push(() => {
-      if (owner[name] === wrapped) owner[name] = method; // if not, another has wrapped it since, and it is a plain pass
+      retired.set(wrapped, method);
+      // If another has wrapped it since, this is a plain pass, until the other stops too.
+      if (owner[name] === wrapped) owner[name] = notRetired(method);
     });
   }
 
@@ -137,6 +151,11 @@ export class Ledger {
   /** @param {any} tensor @param {Function} above */
   #made(tensor, above) {
     const {id} = tensor;
+    const parted = this.#parted;
+    if (parted !== null && parted.id === id) {
+      this.#returned(tensor, parted.entry);
+      return;
+    }
     this.#serial += 1;
     if (id < this.#first) this.#first = id;
     const {stacks} = this;
@@ -149,8 +168,27 @@ export class Ledger {
     }
   }
 
+  /** A variable has another value, and is the one that it was. @param {any} tensor @param {Entry} [entry] */
+  #returned(tensor, entry) {
+    this.#parted = null;
+    if (entry === undefined) {
+      this.#older += 1;
+      return;
+    }
+    entry.alive = true;
+    entry.buffer = this.#bufferOf(tensor);
+    this.#live.set(tensor.id, entry);
+  }
+
   /** @param {any} tensor @param {number} serial */
-  #enter({id, shape, dtype, size, dataId}, serial) {
+  #enter(tensor, serial) {
+    const entry = new Entry(serial, tensor.shape, tensor.dtype, this.#bufferOf(tensor));
+    this.#live.set(tensor.id, entry);
+    return entry;
+  }
+
+  /** @param {any} tensor @returns {Buffer} */
+  #bufferOf({dtype, size, dataId}) {
     let buffer = this.#buffers.get(dataId);
     if (buffer === undefined) {
       const element = ELEMENT[/** @type {keyof ELEMENT} */ (dtype)];
@@ -159,20 +197,23 @@ export class Ledger {
         : {bytes: element * size, info: undefined};
       this.#buffers.set(dataId, buffer);
     }
-    const entry = new Entry(serial, shape, dtype, buffer);
-    this.#live.set(id, entry);
-    return entry;
+    return buffer;
   }
 
-  /** @param {number} id @param {number} fewer  how many tensors the engine counts less for it */
-  #disposed(id, fewer) {
+  /** @param {any} tensor @param {number} fewer  how many tensors the engine counts less for it */
+  #disposed(tensor, fewer) {
     if (fewer <= 0) return;
+    const {id} = tensor;
     const noted = this.#live.get(id);
     if (noted !== undefined) {
-      if (typeof noted === 'object') noted.alive = false;
+      if (typeof noted === 'object') {
+        noted.alive = false;
+        if (isVariable(tensor)) this.#parted = {id, entry: noted};
+      }
       this.#live.delete(id);
     } else if (id < this.#first && this.#older > 0) {
       this.#older -= 1;
+      if (isVariable(tensor)) this.#parted = {id};
     } else {
       this.#overcounted += 1;
     }
@@ -222,6 +263,8 @@ export class Ledger {
   #forget() {
     for (const noted of this.#live.values()) if (typeof noted === 'object') noted.alive = false;
     this.#live.clear();
+    this.#origins.clear();
+    this.#parted = null;
     this.#older = 0;
     this.#overcounted = 0;
   }

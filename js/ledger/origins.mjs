@@ -17,12 +17,26 @@ const WAITING = 512;
 /** Captures the stack above a function. @param {Function} above @returns {{stack?: string}} */
 export function capture(above) {
   const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = FRAMES;
+  const raised = Reflect.set(Error, 'stackTraceLimit', FRAMES); // not where a page has frozen it
   const captured = {};
   if (Error.captureStackTrace) Error.captureStackTrace(captured, above);
   else Object.assign(captured, {stack: new Error().stack});
-  Error.stackTraceLimit = limit;
+  if (raised && limit === undefined) Reflect.deleteProperty(Error, 'stackTraceLimit');
+  else if (raised) Error.stackTraceLimit = limit;
   return captured;
+}
+
+/** Writes a stack out as V8 does, whatever a page has told it to do. @param {{stack?: unknown}} captured  @returns {string} */
+function written(captured) {
+  const theirs = Error.prepareStackTrace;
+  const replaced = theirs !== undefined && Reflect.set(Error, 'prepareStackTrace', undefined);
+  try {
+    return typeof captured.stack === 'string' ? captured.stack : '';
+  } catch {
+    return '';
+  } finally {
+    if (replaced) Error.prepareStackTrace = theirs;
+  }
 }
 
 export class Origins {
@@ -44,10 +58,15 @@ export class Origins {
   write() {
     for (const entry of this.#waiting) {
       if (entry.alive && entry.origin !== null && typeof entry.origin === 'object') {
-        entry.origin = this.#once(entry.origin.stack ?? '');
+        entry.origin = this.#once(written(entry.origin));
       }
     }
     this.#waiting = [];
+  }
+
+  clear() {
+    this.#waiting = [];
+    this.#texts.clear();
   }
 
   /** @param {string} text */

@@ -39,17 +39,25 @@ function trap(object, name, tell) {
   let value = object[name];
   if (value !== undefined) tell(value);
   if (before?.configurable === false) return () => {};
+  const isAccessor = Boolean(before?.get ?? before?.set);
+  let on = true;
+  const get = () => (isAccessor ? before?.get?.call(object) : value);
   Object.defineProperty(object, name, {
     configurable: true,
     enumerable: before?.enumerable ?? true,
-    get: () => value,
+    get,
     set(given) {
-      value = given;
-      tell(given);
+      if (isAccessor) before?.set?.call(object, given);
+      else value = given;
+      if (on) tell(given);
     },
   });
   return () => {
-    if (before || value !== undefined) {
+    on = false;
+    if (Object.getOwnPropertyDescriptor(object, name)?.get !== get) return; // trapped again since: it is passed on
+    if (isAccessor) {
+      Object.defineProperty(object, name, /** @type {PropertyDescriptor} */ (before));
+    } else if (before || value !== undefined) {
       Object.defineProperty(object, name, {configurable: true, enumerable: true, writable: true, ...before, value});
     } else {
       delete object[name];

@@ -27,7 +27,8 @@ export function frames(lines, host) {
   const found = [];
   for (const [index, line] of lines.entries()) {
     const match = line.match(index === 0 ? PLACE : FRAME) ?? line.match(FRAME);
-    if (!match?.groups || match.groups.place.startsWith('node:')) continue;
+    // What eval has made has no file; the frame that called it has.
+    if (!match?.groups || /^node:|<anonymous>$|^eval at /.test(match.groups.place)) continue;
     const {name, place, line: row, column} = match.groups;
     const at = host.original({place, line: Number(row), column: column === undefined ? null : Number(column)});
     found.push({

@@ -3,6 +3,7 @@
 
 import {existsSync, readFileSync} from 'node:fs';
 import {SourceMap} from 'node:module';
+import {resolve} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 
 /** Where a file says that its map is; the last one counts. */
@@ -23,13 +24,23 @@ export function original(at) {
   const found = maps.get(url);
   if (!found) return at;
   const entry = /** @type {any} */ (found.map.findEntry(at.line - 1, (at.column ?? 1) - 1));
-  if (entry.originalSource === undefined) return at;
-  const place = new URL(entry.originalSource, found.base);
-  return {
-    place: place.protocol === 'file:' ? fileURLToPath(place) : place.href,
-    line: entry.originalLine + 1,
-    column: entry.originalColumn + 1,
-  };
+  // On a line without a mapping, the last one of a line before is found.
+  if (!entry.originalSource || entry.generatedLine !== at.line - 1) return at;
+  return {place: placeOf(entry.originalSource, found.base), line: entry.originalLine + 1, column: entry.originalColumn + 1};
+}
+
+/**
+ * Where a source is: a path, or what the map says where that is none, such as webpack://shop/./src/cart.js.
+ * @param {string} source @param {URL} base
+ */
+function placeOf(source, base) {
+  if (!/^[a-z][a-z\d+.-]*:/i.test(source)) return resolve(fileURLToPath(base), source);
+  try {
+    const url = new URL(source);
+    return url.protocol === 'file:' ? fileURLToPath(url) : url.href;
+  } catch {
+    return source;
+  }
 }
 
 /** @param {string} url */
@@ -42,8 +53,7 @@ function read(url) {
     if (!where.startsWith('data:') && !existsSync(base)) return null;
     const text = where.startsWith('data:') ? inline(where) : readFileSync(base, 'utf8');
     const payload = JSON.parse(text);
-    const root = payload.sourceRoot ? new URL(`${payload.sourceRoot.replace(/\/$/, '')}/`, base) : base;
-    return {map: new SourceMap(payload), base: root};
+    return {map: new SourceMap(payload), base: new URL(payload.sourceRoot ? `${payload.sourceRoot.replace(/\/$/, '')}/.` : '.', base)};
   } catch {
     return null; // a broken map leaves the places as they are
   }

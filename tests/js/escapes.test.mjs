@@ -5,6 +5,7 @@ import test from 'node:test';
 import {fileURLToPath} from 'node:url';
 
 import {Ledger} from '../../js/ledger/ledger.mjs';
+import {watchEngines} from '../../js/ledger/watch.mjs';
 import {collected, ledger, tf} from './tfjs.mjs';
 
 const HERE = fileURLToPath(import.meta.url);
@@ -147,6 +148,126 @@ test('a ledger that begins inside a tidy tells what escapes it from what does no
   assert.deepEqual(onlyOne(/** @type {Ledger} */ (own), 0).shape, [2]);
   made.dispose();
   own?.stop();
+});
+
+test('a variable that is given another value is the one that it was, made where it was', () => {
+  function maker() {
+    return tf.variable(tf.ones([3]));
+  }
+  const before = ledger.mark();
+  const variable = maker();
+  const mark = ledger.mark();
+  const value = tf.zeros([3]);
+  variable.assign(value);
+  value.dispose();
+  assert.deepEqual(ledger.since(mark), [], 'nothing was made since');
+  const told = ledger.since(before).find(live => live.name === variable.name);
+  assert.equal(mine(told?.stack ?? null)[0], 'maker');
+  variable.dispose();
+});
+
+test('fit leaves the line that made each weight', async () => {
+  function maker() {
+    return tf.sequential({layers: [tf.layers.dense({units: 2, inputShape: [3]})]});
+  }
+  const mark = ledger.mark();
+  const model = maker();
+  model.compile({optimizer: 'sgd', loss: 'meanSquaredError'});
+  const [x, y] = [tf.ones([1, 3]), tf.ones([1, 2])];
+  await model.fit(x, y, {epochs: 1, verbose: 0});
+  const weights = ledger.since(mark).filter(({name}) => name?.includes('dense'));
+  assert.equal(weights.length, 2);
+  for (const {stack} of weights) assert.equal(mine(stack)[0], 'maker');
+  model.dispose();
+  tf.dispose([x, y]);
+});
+
+test('a variable that is older than the ledger stays so when it is given another value', () => {
+  const variable = tf.variable(tf.ones([1])), old = tf.ones([1]);
+  const own = new Ledger(engine);
+  const value = tf.zeros([1]);
+  variable.assign(value);
+  assert.deepEqual([own.size, own.disagreement()], [1, null]);
+  old.dispose();
+  variable.dispose();
+  value.dispose();
+  assert.deepEqual([own.size, own.disagreement()], [0, null]);
+  own.stop();
+});
+
+test('two ledgers that stop in the order in which they began leave no trace', () => {
+  const before = engine.trackTensor;
+  const first = new Ledger(engine), second = new Ledger(engine);
+  first.stop();
+  assert.notEqual(engine.trackTensor, before);
+  second.stop();
+  assert.equal(engine.trackTensor, before);
+});
+
+test('a ledger that has stopped keeps nothing alive by its stacks', async () => {
+  class Owner {
+    make() {
+      return tf.ones([1]);
+    }
+  }
+  const own = new Ledger(engine);
+  const [owner, made] = (() => {
+    const maker = new Owner();
+    return [new WeakRef(maker), maker.make()];
+  })();
+  own.stop();
+  ledger.settle();
+  await collected();
+  assert.equal(owner.deref(), undefined);
+  made.dispose();
+});
+
+test('what a page does with Error keeps no tensor from being told', () => {
+  const mark = ledger.mark();
+  const {prepareStackTrace, stackTraceLimit} = Error;
+  function maker() {
+    return tf.ones([1]);
+  }
+  for (const theirs of [(/** @type {Error} */ _, /** @type {unknown} */ sites) => sites, () => { throw new Error('no stacks here'); }]) {
+    Error.prepareStackTrace = theirs;
+    const made = maker();
+    const {stack} = onlyOne(ledger, mark);
+    assert.equal(Error.prepareStackTrace, theirs);
+    Error.prepareStackTrace = prepareStackTrace;
+    assert.equal(mine(stack)[0], 'maker');
+    made.dispose();
+  }
+  Reflect.deleteProperty(Error, 'stackTraceLimit');
+  const made = maker();
+  assert.equal(Object.hasOwn(Error, 'stackTraceLimit'), false);
+  Object.defineProperty(Error, 'stackTraceLimit', {value: 5, writable: false, configurable: true});
+  const more = maker();
+  Object.defineProperty(Error, 'stackTraceLimit', {value: stackTraceLimit, writable: true, configurable: true, enumerable: true});
+  tf.dispose([made, more]);
+});
+
+test('two watchers of one global are both told, and stop in either order', () => {
+  for (const order of [[0, 1], [1, 0]]) {
+    const page = {};
+    /** @type {number[]} */
+    const told = [0, 0];
+    const stops = [0, 1].map(i => watchEngines(() => { told[i] += 1; }, page));
+    /** @type {any} */ (page)._tfengine = {disposeTensor() {}};
+    for (const i of order) stops[i]();
+    assert.deepEqual(told, [1, 1]);
+    assert.equal(typeof /** @type {any} */ (page)._tfengine.disposeTensor, 'function', 'the page keeps its engine');
+  }
+});
+
+test('a property that was an accessor is one again', () => {
+  let kept = 0;
+  const page = Object.defineProperty({}, '_tfengine', {configurable: true, get: () => kept, set: value => { kept = value; }});
+  const before = Object.getOwnPropertyDescriptor(page, '_tfengine');
+  const stop = watchEngines(() => {}, page);
+  /** @type {any} */ (page)._tfengine = 7;
+  assert.equal(kept, 7);
+  stop();
+  assert.deepEqual(Object.getOwnPropertyDescriptor(page, '_tfengine'), before);
 });
 
 test('once stopped, the engine\'s methods are the very ones that they were', () => {

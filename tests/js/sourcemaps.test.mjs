@@ -63,6 +63,28 @@ test('a library\'s own map is not read: it says nothing that its user could chan
   assert.deepEqual([found[0].file, found[0].of], [path, 'library']);
 });
 
+test('a source that is no URL is shown as the map says, and none breaks the frame', () => {
+  for (const source of ['webpack://my app/./src/a.ts', 'webpack://app:dev/a.ts', 'a%2Fb.ts', 'a%zz.ts', 'a#b.ts', '//cdn/a.ts']) {
+    write('odd.js.map', JSON.stringify({...MAP, sources: [source, source]}));
+    const name = `odd-${source.replace(/\W/g, '')}.js`;
+    const [, app] = traced(generated('//# sourceMappingURL=odd.js.map', name));
+    assert.ok(app.file.endsWith(source.replace(/^.*\//, '')), `${source}: ${app.file}`);
+    assert.equal(app.line, 4);
+  }
+});
+
+test('a line without a mapping is not taken for the one before it', () => {
+  write('footer.js.map', JSON.stringify(MAP));
+  const path = generated('//# sourceMappingURL=footer.js.map', 'footer.js');
+  assert.deepEqual(frames([`    at f (${path}:2:1)`], host).map(({file, line}) => [file, line]), [[path, 2]]);
+});
+
+test('what eval made has no place, and who called it has', () => {
+  const path = write('evals.mjs', '');
+  const found = frames([`    at eval (eval at outer (${path}:1:75), <anonymous>:1:4)`, `    at outer (${path}:1:75)`], host);
+  assert.deepEqual(found.map(({file, line}) => [file, line]), [[path, 1]]);
+});
+
 test('a source that is no file is shown as the map says', () => {
   const map = {...MAP, sources: ['webpack://shop/./src/cart.js', 'webpack://shop/./node_modules/x/y.js']};
   write('packed.js.map', JSON.stringify(map));

@@ -6,9 +6,11 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice, repeat
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
-from outcomes import absolute, outcome
+from outcomes import absolute, outcome, thrown
 
 from tensorledger.cells.cell import Cell, Settings, run_cell
 from tensorledger.expectations.expectation import END, Expectation
@@ -381,6 +383,25 @@ def test_a_suspicion_is_settled_in_a_fresh_worker_and_the_result_says_how_sure_i
     assert workers.fresh == [False, True]
     assert (result.verdict, [*result.confidence], result.retained, result.cycles) == ("fail", ["heap"], {}, 50)
     assert 0.99 < result.confidence["heap"] <= 0.999999
+
+
+def test_a_throw_in_the_fresh_worker_is_an_error(tmp_path: Path) -> None:
+    class Throwing(Played):
+        def run(self, *args: Any, fresh: bool = False, **kwargs: Any) -> tuple[Outcome, str]:
+            found, log = super().run(*args, fresh=fresh, **kwargs)
+            if fresh:
+                found.cycles[9:] = [msgspec.structs.replace(found.cycles[9], thrown=thrown("the tenth call", "made"))]
+            return found, log
+
+    result = cell(Throwing(growing(KIB, 50), growing(KIB, 200)), tmp_path, 50)
+    assert result.verdict == "error" and result.error is not None and result.error.checkpoint == "made"
+    assert "a fresh worker, in which growth was to be settled, threw in cycle 9: Error: the tenth call" in result.reason
+
+
+def test_growth_in_a_cell_that_deviates_is_said_before_the_deviation() -> None:
+    deviates = Judgement("deviates", "as documented")
+    judged = with_growth(deviates, {"heap": "heap grows"}, {})
+    assert judged.verdict == "fail" and "heap grows" in judged.reason
 
 
 def test_a_suspicion_that_a_fresh_worker_does_not_confirm_is_a_pass(tmp_path: Path) -> None:

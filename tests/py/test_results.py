@@ -24,7 +24,7 @@ from tensorledger.results.result import Failure, Result, document, write
 from tensorledger.targets.target import Target
 from tensorledger.terminal.cell import SHOWN, details
 from tensorledger.terminal.grid import grid
-from tensorledger.terminal.leaks import PLACES, TENSORS, leaks
+from tensorledger.terminal.leaks import PLACES, TENSORS, WIDTH, leaks
 from tensorledger.terminal.marks import MARKS
 from tensorledger.verdicts.judge import judge
 
@@ -306,7 +306,10 @@ def test_frames_of_the_library_and_the_harness_are_no_place() -> None:
 
 def test_a_tensor_without_a_stack_is_shown_all_the_same() -> None:
     text = shown(*leaks([msgspec.structs.replace(FOUND, stack=[])]))
-    assert "made where no stack was taken" in text and "2 × float32 [4, 4] dense/kernel" in text
+    assert (
+        "made in a scope that has not ended, or where no stack was taken" in text
+        and "2 × float32 [4, 4] dense/kernel" in text
+    )
 
 
 def test_places_and_tensors_beyond_what_is_shown_are_counted() -> None:
@@ -319,6 +322,14 @@ def test_places_and_tensors_beyond_what_is_shown_are_counted() -> None:
 def test_what_holds_a_tensor_is_told_below_it() -> None:
     text = shown(*leaks([made_at(1, held=["shop.CART[0]", "traced function step"])]))
     assert "64 bytes each\n      held by shop.CART[0]\n      held by traced function step\n" in text
+
+
+def test_a_line_that_is_a_whole_bundle_is_cut(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle.js"
+    bundle.write_text("x" * 100_000, encoding="utf-8")
+    stack = [msgspec.structs.replace(FOUND.stack[0], file=str(bundle), line=1)]
+    text = shown(*leaks([msgspec.structs.replace(FOUND, stack=stack)]))
+    assert "x" * WIDTH + " …" in text.replace("\n", "") and len(text) < 1000
 
 
 def test_kept_and_lost_tensors_are_told_so() -> None:

@@ -398,6 +398,23 @@ def test_tensors_of_every_thread_are_recorded_with_their_frames() -> None:
     assert {group.stack[0].line for group in ledger.live()} == {line_of("in a thread")}
 
 
+def test_what_a_thread_of_tensorflows_own_makes_is_in_the_ledger_without_a_place() -> None:
+    kept: list[Any] = []
+
+    def keep(value: Any) -> Any:
+        kept.append(value)
+        return value
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with tensorledger.track() as ledger:
+            data = tf.data.Dataset.range(4).map(lambda value: tf.py_function(keep, [value], tf.int64))
+            for _ in data:
+                pass
+        alive = sum(group.count for group in ledger.live() if group.shape == [] and group.dtype == "int64")
+    assert len(kept) == 4 and alive >= 4
+
+
 def test_ledgers_that_come_and_go_in_threads_do_not_disturb_each_other() -> None:
     wrong: list[Any] = []
 

@@ -30,7 +30,7 @@ from tensorledger.verdicts.growth import Grown, Settling, longest, suspicions
 from tensorledger.verdicts.judge import Judgement, judge, not_caught, with_growth
 from tensorledger.verdicts.levels import tensors_made
 from tensorledger.verdicts.verdict import Verdict
-from tensorledger.workers.errors import WorkerFailed
+from tensorledger.workers.errors import WorkerBroken, WorkerFailed
 from tensorledger.workers.pool import Workers
 from tensorledger.workers.worker import Watch
 
@@ -154,6 +154,10 @@ def _growth(
     again = msgspec.structs.replace(request, cycles=longest(tensors_made(outcome.cycles)))
     watched = replace(watch, enough=settling.enough)
     second, _ = workers.run(cell.target, again, watched, 2 * limit, keep=False, fresh=True)
+    thrown = second.error or next((cycle.thrown for cycle in second.cycles if cycle.thrown), None)
+    if thrown is not None and not request.throws:
+        said = f"a fresh worker, in which growth was to be settled, threw in cycle {len(second.cycles) - 1}"
+        raise WorkerBroken(f"{said}: {thrown.type}: {thrown.message}", checkpoint=thrown.checkpoint)
     grown = settling.found()
     return grown, settling.retained(second.cycles, grown)
 

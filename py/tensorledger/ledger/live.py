@@ -201,7 +201,10 @@ def _recorder(refs: set[_Ref], missed: list[Exception], frames: Frames) -> Calla
     def record(tensor: Any) -> None:
         try:
             ref = _Ref(tensor, discard)
-            ref.stack = take()
+            try:
+                ref.stack = take()
+            except ValueError:  # a thread of TensorFlow's own, which no Python called
+                ref.stack = ()
             add(ref)
         except Exception as error:
             error.__traceback__ = None  # its frames would keep the tensor

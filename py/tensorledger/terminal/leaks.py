@@ -16,6 +16,8 @@ PLACES = 8
 """Places that are shown before the rest is counted."""
 TENSORS = 6
 """Groups of tensors that are shown of one place."""
+WIDTH = 160
+"""Characters of a line of source that are shown: a bundle may be all in one line."""
 CALLERS = 3
 """Frames above the innermost that are shown: how that line was come to."""
 
@@ -49,7 +51,7 @@ def _by_place(found: Sequence[LiveTensor]) -> list[tuple[list[Frame], list[LiveT
 
 def _place(stack: list[Frame]) -> Iterator[Text]:
     if not stack:
-        yield Text("  made where no stack was taken:")
+        yield Text("  made in a scope that has not ended, or where no stack was taken:")
         return
     yield Text(f"  made at {at(stack[0])}")
     line = source(stack[0])
@@ -83,4 +85,5 @@ def at(frame: Frame) -> str:
 def source(frame: Frame) -> str:
     """Return the line of source that a frame is at; the empty string where it cannot be read."""
     # A frame of the project's own files is relative to its tree, which an absolute path stands above.
-    return linecache.getline(str(tree() / frame.file), frame.line or 0).strip()
+    line = linecache.getline(str(tree() / frame.file), frame.line or 0).strip()
+    return line if len(line) <= WIDTH else f"{line[:WIDTH]} …"

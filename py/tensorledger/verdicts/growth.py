@@ -172,6 +172,11 @@ def _says(level: Level, found: Slope, cycles: int, after: int) -> str:
     return (
         f"{level.name} grows by {_rounded(found.rate)} ± {_rounded(found.error)} {level.unit} per cycle, "
         f"steadily over {cycles} cycles after the first {after}"
+        + (
+            f"; a cache of more than {cycles + after} would too: --cycles {5 * LOOKS[0]} tells"
+            if cycles == PLAIN
+            else ""
+        )
     )
 
 
