@@ -304,6 +304,14 @@ def test_frames_of_the_library_and_the_harness_are_no_place() -> None:
     assert "lib.js" not in text and "cycles.mjs" not in text
 
 
+def test_a_stack_of_the_library_alone_is_told_as_one() -> None:
+    library = Frame(function="incRef", file="engine.js", line=7, column=1, of="library")
+    text = shown(*leaks([msgspec.structs.replace(FOUND, stack=[library])]))
+    assert (
+        "made with no line of yours on the stack, as after an await within the library, at incRef engine.js:7:1" in text
+    )
+
+
 def test_a_tensor_without_a_stack_is_shown_all_the_same() -> None:
     text = shown(*leaks([msgspec.structs.replace(FOUND, stack=[])]))
     assert (

@@ -53,6 +53,11 @@ def _place(stack: list[Frame]) -> Iterator[Text]:
     if not stack:
         yield Text("  made in a scope that has not ended, or where no stack was taken:")
         return
+    if stack[0].of == "library":
+        yield Text(
+            f"  made with no line of yours on the stack, as after an await within the library, at {at(stack[0])}"
+        )
+        return
     yield Text(f"  made at {at(stack[0])}")
     line = source(stack[0])
     if line:
