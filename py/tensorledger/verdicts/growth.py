@@ -183,7 +183,7 @@ def _says(level: Level, found: Slope, cycles: int, after: int) -> str:
 def _says_retained(level: Level, values: Sequence[float], is_open: bool, is_over: bool) -> str:
     half = len(values) // 2
     early, late = ((part[-1] - part[0]) / max(1, len(part) - 1) for part in (values[: half + 1], values[half:]))
-    what = "stopped growing: retention, no leak"
+    what = f"stopped growing: retention, no leak (known to be kept there: {level.retains})"
     if is_open:
         what = (
             "did not go on growing steadily enough to be a leak" if is_over else "was not settled in the time there was"

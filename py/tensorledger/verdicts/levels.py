@@ -25,6 +25,8 @@ class Level:
     """And for each tensor that it makes: the runtimes keep the names of all that they have ever made, for good."""
     coarse: float | None
     """What each cycle must add to be suspicious in a short look, when much is still warming up; None: nothing is."""
+    retains: str
+    """What is known to fill up there and to stay, which is no leak; decision 0011 says how that was seen."""
 
     def read(self, reading: Reading) -> float | None:
         """Return the level's value; None where the runtime does not tell it."""
@@ -36,24 +38,30 @@ class Level:
         return self.base + self.each * tensors
 
 
-def _bytes(name: str, part: str, key: str) -> Level:
-    return Level(name, part, key, "bytes", base=512, each=256, coarse=256 * KIB)
+def _bytes(name: str, part: str, key: str, retains: str) -> Level:
+    return Level(name, part, key, "bytes", base=512, each=256, coarse=256 * KIB, retains=retains)
 
 
-_RESIDENT = Level("process", "process", "resident", "bytes", base=64 * KIB, each=0, coarse=None)
+def _resident(retains: str) -> Level:
+    return Level("process", "process", "resident", "bytes", base=64 * KIB, each=0, coarse=None, retains=retains)
+
 
 LEVELS: dict[str, tuple[Level, ...]] = {
     "js": (
-        _bytes("heap", "heap", "used"),
-        _bytes("native", "heap", "external"),
-        _bytes("backend", "backend", "wasm"),
-        _RESIDENT,
+        _bytes(
+            "heap", "heap", "used", "V8's compiled code, TensorFlow.js's cache of the last 100 models that predicted"
+        ),
+        _bytes("native", "heap", "external", "array buffers that V8 frees late"),
+        _bytes("backend", "backend", "wasm", "the memory of WebAssembly, which grows and never shrinks"),
+        _resident("pages that V8 frees lazily"),
     ),
     "py": (
-        Level("heap", "heap", "objects", "objects", base=0.5, each=0.5, coarse=500),
-        _bytes("native", "process", "in_use"),
-        _bytes("backend", "backend", "allocator"),
-        _RESIDENT,
+        Level(
+            "heap", "heap", "objects", "objects", base=0.5, each=0.5, coarse=500, retains="caches of traced functions"
+        ),
+        _bytes("native", "process", "in_use", "oneDNN's primitive cache, TensorFlow's kernel cache"),
+        _bytes("backend", "backend", "allocator", "constants of traced functions"),
+        _resident("the pool of TensorFlow's CPU allocator, which grows by doubling"),
     ),
 }
 """By language, what explains others before what it explains: objects take memory, and all memory is the process's."""
