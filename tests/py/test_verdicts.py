@@ -474,6 +474,14 @@ def test_a_leak_on_purpose_that_leaves_something_else_is_not_caught_with_it(coun
     assert problems[-1].endswith(f"walk.toml: growth per cycle, tensors: expected 2, measured {count}")
 
 
+@pytest.mark.parametrize(("count", "verdict"), [(1, "skip"), (2, "skip"), (3, "pass")])
+def test_a_leak_that_shows_as_growth_alone_is_skipped_where_there_are_too_few_cycles(count: int, verdict: str) -> None:
+    heap = replace(WALK, caught=Caught(end=Counts(), growth=Counts(), grows=["heap"]))
+    judgement = judge(outcome(*(good() for _ in range(count + 1))), heap, NONE, TFJS)
+    assert judgement.verdict == verdict
+    assert verdict == "pass" or judgement.reason == f"growth is looked at from 3 cycles on, and there were {count}"
+
+
 def test_a_leak_on_purpose_is_held_to_all_that_its_file_says() -> None:
     for file in (
         replace(LEAKS, checkpoints={**LEAKS.checkpoints, "created": Counts(tensors=5)}),
