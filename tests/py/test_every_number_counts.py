@@ -136,17 +136,39 @@ def test_no_number_is_overlooked() -> None:
 # --- judging again
 
 
+Outcomes = dict[tuple[str, Target, bool], Outcome]
+"""By scenario, target, and whether it was run again in a fresh worker, to settle growth."""
+
+
 class Replay(Workers):
     """Hands out what workers measured before."""
 
-    def __init__(self, outcomes: dict[tuple[str, Target], Outcome]) -> None:
+    def __init__(self, outcomes: Outcomes) -> None:
         super().__init__()
         self.outcomes = outcomes
 
     def run(
-        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, **how: bool
+        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, fresh: bool = False, **how: bool
     ) -> tuple[Outcome, str]:
-        return self.outcomes[scenario.scenario, target], ""
+        found = self.outcomes[scenario.scenario, target, fresh]
+        # Who settles growth looks at each cycle as it ends.
+        any(watch.enough(found.cycles[:count]) for count in range(1, len(found.cycles) + 1))
+        return found, ""
+
+
+class Recorder(Workers):
+    """Keeps what workers measure."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.outcomes: Outcomes = {}
+
+    def run(
+        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, fresh: bool = False, **how: bool
+    ) -> tuple[Outcome, str]:
+        found, log = super().run(target, scenario, watch, limit, fresh=fresh, **how)
+        self.outcomes[scenario.scenario, target, fresh] = found
+        return found, log
 
 
 @dataclass(frozen=True)
@@ -154,7 +176,7 @@ class Suite:
     """All cells of the default targets, and what they measured."""
 
     cells: list[Cell]
-    outcomes: dict[tuple[str, Target], Outcome]
+    outcomes: Outcomes
     conftest: ModuleType
 
     def judge(self, cell: Cell) -> tuple[str, list[str]]:
@@ -172,7 +194,7 @@ class Suite:
                     yield cell, lines
 
     def with_outcome(self, cell: Cell, outcome: Outcome) -> Suite:
-        return Suite([cell], {(str(cell.scenario.file(cell.target)), cell.target): outcome}, self.conftest)
+        return Suite([cell], {(str(cell.scenario.file(cell.target)), cell.target, False): outcome}, self.conftest)
 
     def cell(self, scenario: str, target: Target) -> Cell:
         return next(cell for cell in self.cells if (cell.scenario.name, cell.target) == (scenario, target))
@@ -186,14 +208,14 @@ def suite() -> Suite:
     targets = resolve([])
     suite = Suite(cells(named, targets), {}, _harness_conftest())
 
-    with Workers() as workers:
+    with Recorder() as workers:
         prepare(targets, workers)
         ahead = Ahead(suite.cells, workers, Settings(cycles=CYCLES), cores())
         for cell in suite.cells:
             ran = ahead.run(cell)
             assert ran.outcome is not None, f"{cell}: {ran.result.reason}"
-            suite.outcomes[str(cell.scenario.file(cell.target)), cell.target] = ran.outcome
         ahead.stop()
+        suite.outcomes.update(workers.outcomes)
     assert list(suite.failures()) == []
     return suite
 
