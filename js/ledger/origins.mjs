@@ -3,7 +3,7 @@
 // out before anything is collected, and before there are many.
 
 /** Frames that a stack has: in a layers model's predict, the user's line is up to 51 above a kernel's. */
-const FRAMES = 100;
+export const FRAMES = 100;
 
 /** Stacks that may wait to be written out. */
 const WAITING = 512;

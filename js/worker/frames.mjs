@@ -26,7 +26,7 @@ const PLACE = /^(?<place>(?:file:\/\/|\/).+?):(?<line>\d+)$/;
 export function frames(lines, host) {
   const found = [];
   for (const [index, line] of lines.entries()) {
-    const match = line.match(index === 0 ? PLACE : FRAME) ?? line.match(FRAME);
+    const match = (index === 0 ? line.match(PLACE) : null) ?? line.match(FRAME);
     // What eval has made has no file; the frame that called it has.
     if (!match?.groups || /^node:|<anonymous>$|^eval at /.test(match.groups.place)) continue;
     const {name, place, line: row, column} = match.groups;

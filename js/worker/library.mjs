@@ -19,8 +19,8 @@ export async function startLibrary(require, {package: folder, backend, backend_p
 }
 
 /**
- * Does something without the global fetch of Node.js 18 and later: up to about 3.15 the wasm backend takes it for a page's,
- * and asks it for a file.
+ * Does something without the global fetch of Node.js 18 and later: the wasm backends of 1.7.0 to 3.15.0 take it for a
+ * page's, and ask it for a file; that of 3.21.0 does not.
  * @template T
  * @param {() => Promise<T>} act
  */

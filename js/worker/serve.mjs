@@ -1,6 +1,7 @@
 // The worker: answers the harness's requests, JSON-RPC 2.0, one at a time, until the harness hangs up.
 
 import {Ledger} from '../ledger/ledger.mjs';
+import {FRAMES} from '../ledger/origins.mjs';
 import {cycles, practise} from '../lifecycle/cycles.mjs';
 import {RECIPES, defaultRecipe, whyNot} from '../lifecycle/recipes.mjs';
 import {makeData} from '../models/data.mjs';
@@ -11,9 +12,6 @@ import {changed, traces} from './traces.mjs';
 
 /** JSON-RPC's own error codes. */
 const INVALID_PARAMS = -32602, UNKNOWN_METHOD = -32601, INTERNAL = -32603;
-
-/** Frames that a stack has: in a layers model's predict, the user's line is up to 51 above a kernel's. */
-const FRAMES = 100;
 
 /**
  * @param {object} parts

@@ -1,6 +1,7 @@
 // What a scenario can change beside tensors that the next one in the same worker would meet: globals, the methods of
 // TensorFlow.js and of JavaScript itself, a scope that it left open.
 
+import {scopesOf} from '../ledger/engine.mjs';
 import {modelClass} from './library.mjs';
 
 /**
@@ -9,8 +10,7 @@ import {modelClass} from './library.mjs';
  * @returns {Map<string, unknown>} by name
  */
 export function traces(tf, engine) {
-  const {scopeStack} = engine.state ?? engine;
-  const found = new Map(/** @type {[string, unknown][]} */ ([['the scopes that are open', scopeStack.length]]));
+  const found = new Map(/** @type {[string, unknown][]} */ ([['the scopes that are open', scopesOf(engine).length]]));
   const objects = {
     globalThis, tf,
     'tf.Tensor.prototype': tf.Tensor.prototype,

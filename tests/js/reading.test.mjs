@@ -16,6 +16,14 @@ test('a reading has what the engine, the ledger and the process say', () => {
   tf.dispose([x, y]);
 });
 
+test('a reading throws where the engine counts other tensors than are alive', () => {
+  const {state} = tf.engine();
+  state.numTensors += 1;
+  assert.throws(() => read(tf, ledger, host), /counts \d+ tensors, \d+ are alive/);
+  state.numTensors -= 1;
+  read(tf, ledger, host);
+});
+
 test('what a release does not tell is null, never 0', () => {
   const old = {memory: () => ({numTensors: 1, numBytes: 4})};
   assert.equal(read(old, ledger, host).buffers, null);

@@ -83,6 +83,26 @@ def test_a_cell_that_is_asked_for_again_runs_again(monkeypatch: pytest.MonkeyPat
     assert [name for name, _ in runs.began].count(str(cell)) == 2
 
 
+def test_a_cell_that_is_asked_for_before_its_thread_has_begun_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Late(threading.Thread):
+        def run(self) -> None:
+            time.sleep(0.3)
+            super().run()
+
+    (cell, _), came = cells(ONE), threading.Event()
+    with monkeypatch.context() as patch:
+        patch.setattr("tensorledger.cells.ahead.threading.Thread", Late)
+        running = begin(monkeypatch, Runs(), [cell], jobs=1)
+
+    def ask() -> None:
+        running.run(cell)
+        came.set()
+
+    threading.Thread(target=ask, daemon=True).start()
+    assert came.wait(SOON)
+    running.stop()
+
+
 def test_what_ends_a_whole_run_is_raised_where_the_cell_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(cell: Cell) -> None:
         if cell.scenario.name == "a":

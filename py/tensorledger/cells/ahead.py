@@ -30,6 +30,7 @@ class Ahead:
         self._workers = workers
         self._settings = settings
         self._ran: dict[str, Future[Ran]] = {str(cell): Future() for cell in listed}
+        self._asked: set[str] = set()
         self._waiting = deque(list(group) for _, group in groupby(listed, key=lambda cell: cell.target))
         self._over = threading.Event()
         for _ in range(min(jobs, len(self._waiting))):
@@ -38,9 +39,11 @@ class Ahead:
 
     def run(self, cell: Cell) -> Ran:
         """Return what came of a cell as soon as it is done; one that was asked for before is run again."""
-        future = self._ran.pop(str(cell), None)
-        if future is None:
+        name = str(cell)
+        if name not in self._ran or name in self._asked:
             return run_cell(cell, self._workers, self._settings)
+        self._asked.add(name)
+        future = self._ran[name]
         # In turns: a Ctrl-C that the system gives to another thread does not wake this one.
         while not wait([future], timeout=TURN).done:
             pass
@@ -51,15 +54,15 @@ class Ahead:
         self._over.set()
 
     def _work(self) -> None:
-        futures = dict(self._ran)
         with suppress(IndexError):
             while True:
                 for cell in self._waiting.popleft():
                     if self._over.is_set():
                         return
+                    future = self._ran[str(cell)]
                     try:
-                        futures[str(cell)].set_result(run_cell(cell, self._workers, self._settings))
+                        future.set_result(run_cell(cell, self._workers, self._settings))
                     except BaseException as error:  # it ends the whole run, so it is for who asks
-                        futures[str(cell)].set_exception(error)
+                        future.set_exception(error)
         # On Linux a process ends with the thread that started it: the last workers may be asked for more.
         self._over.wait()
