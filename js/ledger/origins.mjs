@@ -17,13 +17,23 @@ const WAITING = 512;
 /** Captures the stack above a function. @param {Function} above @returns {{stack?: string}} */
 export function capture(above) {
   const limit = Error.stackTraceLimit;
-  const raised = Reflect.set(Error, 'stackTraceLimit', FRAMES); // not where a page has frozen it
+  const raised = limit !== FRAMES && raise();
   const captured = {};
   if (Error.captureStackTrace) Error.captureStackTrace(captured, above);
   else Object.assign(captured, {stack: new Error().stack});
   if (raised && limit === undefined) Reflect.deleteProperty(Error, 'stackTraceLimit');
   else if (raised) Error.stackTraceLimit = limit;
   return captured;
+}
+
+/** Lets stacks be as long as they have to be; says false where a page has frozen how long they are. */
+function raise() {
+  try {
+    Error.stackTraceLimit = FRAMES; // Reflect.set, which does not throw, is many times slower
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Writes a stack out as V8 does, whatever a page has told it to do. @param {{stack?: unknown}} captured  @returns {string} */

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import {fileURLToPath} from 'node:url';
 
+import {isOutside} from '../../js/ledger/engine.mjs';
 import {Ledger} from '../../js/ledger/ledger.mjs';
 import {watchEngines} from '../../js/ledger/watch.mjs';
 import {collected, ledger, tf} from './tfjs.mjs';
@@ -64,6 +65,18 @@ test('what is in a scope that has not ended is alive, and has no stack yet', () 
   assert.equal(ledger.bufferBytes(), bytes + 12);
   engine.endScope();
   assert.deepEqual(ledger.since(mark), []);
+});
+
+test('the scope that early releases never end is none that a tensor could escape', () => {
+  for (const [engine_, outside] of /** @type {[object, boolean][]} */ ([
+    [{state: {scopeStack: []}}, true],
+    [{state: {scopeStack: [{name: 'tidy'}]}}, false],
+    [{scopeStack: [{name: 'default scope'}]}, true], // 0.13.3 to 0.14.0
+    [{scopeStack: [{name: 'default scope'}, {name: 'tidy'}]}, false],
+    [{scopeStack: [{}], refCounter: {}}, true], // before, and nameless up to 0.11
+    [{scopeStack: [{}, {}], refCounter: {}}, false],
+    [{scopeStack: [{name: 'tidy'}]}, false], // 0.14.2 to 1.0
+  ])) assert.equal(isOutside(engine_), outside, JSON.stringify(engine_));
 });
 
 test('with all stacks each tensor has its own from where it was made, the library\'s frames included', () => {
