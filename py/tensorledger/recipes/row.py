@@ -1,0 +1,65 @@
+"""The recipes object of DESIGN.md, schema ``tensorledger/recipes/1``. New keys may come; none is renamed or removed."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tensorledger.results.result import Failure
+
+SCHEMA = "tensorledger/recipes/1"
+
+
+class Left(msgspec.Struct, frozen=True, kw_only=True):
+    """What a cycle left, relative to its own baseline."""
+
+    tensors: int | None
+    bytes: int | None
+    buffers: int | None
+
+    @property
+    def nothing(self) -> bool:
+        """Say whether nothing is left."""
+        return not (self.tensors or self.bytes or self.buffers)
+
+
+class Rise(msgspec.Struct, frozen=True, kw_only=True):
+    """What a cycle adds, by level; each in bytes but the first. Null: not read."""
+
+    tensors: float | None
+    bytes: float | None
+    native: float | None
+    """Of the C allocator's bytes in use and of TensorFlow's own allocator's."""
+    resident: float | None
+
+
+class Resident(msgspec.Struct, frozen=True, kw_only=True):
+    """The process's resident size, in bytes: before the first cycle, after the last, and after a trim."""
+
+    start: int
+    end: int
+    trimmed: int
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One crossing: a model, used in one way, released in one way, on one target."""
+
+    model: str
+    language: str
+    target: str
+    recipe: str
+    applies: bool
+    left: Left | None
+    """By the last cycle; null where it does not apply or could not be run."""
+    error: Failure | None
+    usage: str
+    allocator: str | None = None
+    """The setting of the allocator (Python only)."""
+    reason: str = ""
+    """Why it does not apply."""
+    bystander: str | None = None
+    """What became of a model beside it, which nobody released: "kept", or what it lost."""
+    cycles: int = 0
+    growth: Rise | None = None
+    resident: Resident | None = None
+    lever: str | None = None
+    """What gives the resident size back to the system (Python only)."""
