@@ -27,13 +27,22 @@ export const scopesOf = engine => stateOf(engine).scopeStack;
 export const scopeOf = engine => stateOf(engine).activeScope;
 
 /**
- * Whether no scope is open that will end. Up to 0.14.0 there is one that never does: nameless, or named so.
+ * The outermost scope, where it is one that never ends: engines up to 0.14.0 have it, nameless, or named so.
+ * @param {any} engine
+ * @returns {{track: any[]} | undefined}
+ */
+export function permanentScope(engine) {
+  const [outermost] = stateOf(engine).scopeStack;
+  return outermost && ('refCounter' in engine || outermost.name === 'default scope') ? outermost : undefined;
+}
+
+/**
+ * Whether no scope is open that will end.
  * @param {any} engine
  */
 export function isOutside(engine) {
   const {scopeStack} = stateOf(engine);
-  return scopeStack.length === 0 ||
-    (scopeStack.length === 1 && ('refCounter' in engine || scopeStack[0].name === 'default scope'));
+  return scopeStack.length === 0 || (scopeStack.length === 1 && permanentScope(engine) !== undefined);
 }
 
 /**

@@ -1,15 +1,22 @@
 // The ways to release a model, each by its name. `release` acts on the models that the zoo made; a recipe with `around`
 // runs the scenario inside something that is to release what it made.
 
-import {modelClass} from '../worker/library.mjs';
+import {makeModel, releaseModel} from '../release/release.mjs';
+import {engineOf, modelClass} from '../worker/library.mjs';
 
 /**
  * @typedef {object} Recipe
  * @property {(context: any) => unknown} [before]  before a cycle's scenario starts
+ * @property {<T>(tf: any, make: () => T) => T} [make]  makes each model of the zoo; by itself if absent
  * @property {(tf: any, body: () => unknown) => unknown} [around]  for scenarios that are plain functions
  * @property {boolean} [synchronous]  whether `around` takes synchronous functions only
  * @property {(context: any) => unknown} [release]  what context.release() does; nothing if absent
  */
+
+/** @param {any[]} models @param {(weight: any) => void} act */
+function eachWeight(models, act) {
+  for (const model of models) for (const layer of model.layers) for (const weight of layer.weights) act(weight);
+}
 
 /** @type {Record<string, Recipe>} */
 export const RECIPES = {
@@ -18,19 +25,38 @@ export const RECIPES = {
       for (const model of held) model.dispose();
     },
   },
+  'walk-weights': {
+    release: ({held}) => eachWeight(held, weight => weight.dispose()),
+  },
   'walk-values': {
-    release({held}) {
-      for (const model of held) {
-        for (const layer of model.layers) for (const weight of layer.weights) weight.val.dispose();
+    release: ({held}) => eachWeight(held, weight => weight.val.dispose()),
+  },
+  'dispose-variables': {
+    release: ({tf}) => tf.disposeVariables(),
+  },
+  'engine-scope': {
+    async around(tf, body) {
+      const engine = engineOf(tf);
+      engine.startScope();
+      try {
+        await body();
+      } finally {
+        engine.endScope();
       }
     },
   },
-  'drop-reference': {},
   'tidy': {
     around: (tf, body) => tf.tidy(() => {
       body();
     }),
     synchronous: true,
+  },
+  'drop-reference': {},
+  'complete': {
+    make: makeModel,
+    release({held}) {
+      for (const model of held) releaseModel(model);
+    },
   },
 };
 

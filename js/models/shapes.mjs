@@ -75,3 +75,18 @@ export function normalized(tf) {
     dense(tf, 10, 2, {activation: 'softmax'}),
   ]});
 }
+
+/**
+ * A small convolutional network: [n, 28, 28, 1] in.
+ * @param {any} tf
+ */
+export function convolutional(tf) {
+  return tf.sequential({layers: [
+    tf.layers.conv2d({
+      inputShape: [28, 28, 1], filters: 4, kernelSize: 3, strides: 2, activation: 'relu',
+      kernelInitializer: tf.initializers.glorotUniform({seed: 1}),
+    }),
+    tf.layers.flatten(),
+    dense(tf, 10, 2, {activation: 'softmax'}),
+  ]});
+}

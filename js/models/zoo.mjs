@@ -3,10 +3,10 @@
 import {classifier} from './classifier.mjs';
 import {extractor} from './extractor.mjs';
 import {loadGraph, loadLayers} from './load.mjs';
-import {dropout, narrow, nested, normalized, recurrent, shared} from './shapes.mjs';
+import {convolutional, dropout, narrow, nested, normalized, recurrent, shared} from './shapes.mjs';
 
 /** @type {Record<string, (tf: any) => any>} */
-const NATIVE = {classifier, extractor, narrow, shared, nested, recurrent, dropout, normalized};
+const NATIVE = {classifier, extractor, narrow, shared, nested, recurrent, dropout, normalized, convolutional};
 
 /** The models that there are files of. */
 const SAVED = ['classifier', 'extractor'];
@@ -18,8 +18,9 @@ const SAVED = ['classifier', 'extractor'];
  * @param {import('../worker/host.mjs').Host} parts.host
  * @param {(method: string, params: object) => Promise<any>} parts.ask
  * @param {string} parts.release  of TensorFlow.js
+ * @param {<T>(tf: any, make: () => T) => T} [parts.making]  how the recipe makes a model
  */
-export function makeZoo({tf, held, host, ask, release}) {
+export function makeZoo({tf, held, host, ask, release, making = (_, make) => make()}) {
   /** @type {Map<string, any>} largest difference so far, by model and source */
   const agreements = new Map();
   /** @type {Map<string, any>} what the harness told of a saved model */
@@ -38,7 +39,13 @@ export function makeZoo({tf, held, host, ask, release}) {
   };
 
   const models = {
-    ...Object.fromEntries(Object.entries(NATIVE).map(([name, make]) => [name, () => hold(make(tf))])),
+    ...Object.fromEntries(Object.entries(NATIVE).map(([name, make]) => [name, () => models.make(make)])),
+
+    /**
+     * Makes a model of the scenario's own, as the run's recipe makes models.
+     * @param {(tf: any) => any} make  synchronous
+     */
+    make: make => hold(making(tf, () => make(tf))),
 
     /**
      * Loads a saved model of layers: one of the zoo by its name, as `from` ("keras" or "tf-keras") made it, a folder, or

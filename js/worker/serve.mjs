@@ -62,9 +62,9 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       const chosen = name || defaultRecipe(tf);
       const outcome = {recipe: chosen, cycles: [], agreements: [], not_applicable: null, running: [], error: null};
       const before = traces(tf, engine);
-      let scenario;
+      let scenario, prepare;
       try {
-        scenario = (await host.importModule(path)).default;
+        ({default: scenario, prepare} = await host.importModule(path));
         if (typeof scenario !== 'function') throw new TypeError('a scenario exports its function as default');
       } catch (error) {
         return {...outcome, error: describe(error, host)};
@@ -75,7 +75,7 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       const recipe = RECIPES[chosen];
       /** @type {any[]} */
       const held = [];
-      const {models, agreements} = makeZoo({tf, held, host, ask, release: stage.target.version});
+      const {models, agreements} = makeZoo({tf, held, host, ask, release: stage.target.version, making: recipe.make});
       const context = {
         tf, models, data: {...data, ...(data[model] ?? data.classifier)}, target, held, params,
         async release() {
@@ -83,6 +83,12 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
           held.length = 0;
         },
       };
+      try {
+        await prepare?.(context);
+        held.length = 0;
+      } catch (error) {
+        return {...outcome, error: describe(error, host)};
+      }
       const reached = (/** @type {number} */ cycle, /** @type {string} */ checkpoint) => channel.send(
         {jsonrpc: '2.0', method: 'reached', params: check('reached', 'params', {cycle, name: checkpoint})});
       ledger.stacks = full_stacks ? 'all' : 'escaped';

@@ -14,7 +14,16 @@ import msgspec
 PROTOCOL = 2
 
 RECIPES = {
-    "js": ("dispose", "walk-values", "drop-reference", "tidy"),
+    "js": (
+        "dispose",
+        "walk-weights",
+        "walk-values",
+        "dispose-variables",
+        "engine-scope",
+        "tidy",
+        "drop-reference",
+        "complete",
+    ),
     "py": ("del-clear-collect", "del-collect", "del", "function-scope"),
 }
 """The names of the ways to release, by the language of the worker that has them."""

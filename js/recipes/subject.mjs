@@ -1,0 +1,47 @@
+// The model that a recipe is tried on, whatever it is: of the zoo, or the user's own; and data that fit it.
+
+import {pathToFileURL} from 'node:url';
+
+import {inputs} from '../models/data.mjs';
+
+const ROWS = 8;
+
+/**
+ * How the model is made. Throws where it cannot be.
+ * @param {any} context
+ * @returns {Promise<{make?: () => any, load?: () => Promise<any>}>}  `make` where it is made at once
+ */
+export async function subject({models, params}) {
+  const {model} = params;
+  if (!/[./]/.test(model)) return {make: models[model]};
+  if (!/\.[mc]?js$/.test(model)) return {load: () => models.load(model)};
+  const own = (await import(pathToFileURL(model).href)).default;
+  if (typeof own !== 'function') throw new TypeError(`${model}: exports no function as default, which is to make the model`);
+  return {make: () => models.make(own)};
+}
+
+/**
+ * Tensors of 8 rows that a model takes.
+ * @param {any} tf @param {any} model
+ */
+export const inputsOf = (tf, model) => model.inputs.map((/** @type {any} */ {shape, dtype}) => samples(tf, shape, dtype));
+
+/**
+ * Tensors of 8 rows of what a model could be trained to predict: the first of its classes, each time.
+ * @param {any} tf @param {any} model
+ */
+export const targetsOf = (tf, model) => model.outputs.map((/** @type {any} */ {shape}) => {
+  const size = sizeOf(shape);
+  const values = Float32Array.from({length: ROWS * size}, (_, index) => (index % shape.at(-1) === 0 ? 1 : 0));
+  return tf.tensor(values, [ROWS, ...shape.slice(1)]);
+});
+
+/** @param {any[]} all  @returns {any}  a model of one input or output takes and gives it bare */
+export const bare = all => (all.length === 1 ? all[0] : all);
+
+/** @param {any} tf @param {(number | null)[]} shape @param {string} dtype */
+const samples = (tf, shape, dtype) => tf.tensor(
+  dtype === 'int32' ? new Int32Array(ROWS * sizeOf(shape)) : inputs(sizeOf(shape)), [ROWS, ...shape.slice(1).map(each => each ?? 1)]);
+
+/** @param {(number | null)[]} shape  with the batch first */
+const sizeOf = shape => shape.slice(1).reduce((/** @type {number} */ size, each) => size * (each ?? 1), 1);

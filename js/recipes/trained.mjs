@@ -1,0 +1,32 @@
+// A model is made or loaded, predicts or is trained, and is released. Asynchronous, as loading and training are.
+
+import * as bystander from './bystander.mjs';
+import {bare, inputsOf, subject, targetsOf} from './subject.mjs';
+
+/** @type {{make?: () => any, load?: () => Promise<any>}} */
+let found;
+
+/** @param {any} context */
+export async function prepare(context) {
+  found = await subject(context);
+  await bystander.prepare(context);
+}
+
+/** @param {any} context */
+export default async function trained({tf, params, release}) {
+  await use(tf, params.usage);
+  await release();
+  bystander.check();
+}
+
+/** In a function of its own, as in used.mjs. @param {any} tf @param {string} usage */
+async function use(tf, usage) {
+  const model = await (found.make ?? found.load)?.();
+  const x = inputsOf(tf, model), y = usage === 'trained' ? targetsOf(tf, model) : [];
+  if (usage === 'predicted') for (const prediction of [model.predict(bare(x))].flat()) prediction.dispose();
+  if (usage === 'trained') {
+    model.compile({optimizer: 'adam', loss: 'meanSquaredError'});
+    await model.fit(bare(x), bare(y), {batchSize: 8, epochs: 1, verbose: 0});
+  }
+  for (const tensor of [...x, ...y]) tensor.dispose();
+}
