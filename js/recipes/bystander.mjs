@@ -29,7 +29,12 @@ export function check() {
   const {model, x, tensors, predicted} = bystander;
   const gone = tensors.filter(tensor => tensor.isDisposed).length;
   if (gone > 0) throw new BystanderHarmed(`it lost ${gone} of its ${tensors.length} tensors`);
-  const now = predict(model, x);
+  let now;
+  try {
+    now = predict(model, x);
+  } catch (error) {
+    throw new BystanderHarmed(`it predicts no more: ${/** @type {Error} */ (error).message}`);
+  }
   if (now.some((value, index) => !Object.is(value, predicted[index]))) throw new BystanderHarmed('it predicts otherwise');
 }
 

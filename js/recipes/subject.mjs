@@ -6,18 +6,37 @@ import {inputs} from '../models/data.mjs';
 
 const ROWS = 8;
 
+/** The release has not what the model is made of, or the user's own file cannot make it. */
+class ModelNotMade extends Error {
+  name = 'ModelNotMade';
+}
+
 /**
- * How the model is made. Throws where it cannot be.
+ * How the model is made. Throws ModelNotMade where it cannot be.
  * @param {any} context
  * @returns {Promise<{make?: () => any, load?: () => Promise<any>}>}  `make` where it is made at once
  */
 export async function subject({models, params}) {
   const {model} = params;
-  if (!/[./]/.test(model)) return {make: models[model]};
-  if (!/\.[mc]?js$/.test(model)) return {load: () => models.load(model)};
-  const own = (await import(pathToFileURL(model).href)).default;
-  if (typeof own !== 'function') throw new TypeError(`${model}: exports no function as default, which is to make the model`);
-  return {make: () => models.make(own)};
+  if (!/[./]/.test(model)) return {make: told(models[model])};
+  if (!/\.[mc]?js$/.test(model)) return {load: () => models.load(model).catch(notMade)};
+  const own = (await import(pathToFileURL(model).href).catch(notMade)).default;
+  if (typeof own !== 'function') throw new ModelNotMade(`${model} exports no function as default, which is to make the model`);
+  return {make: told(() => models.make(own))};
+}
+
+/** @param {() => any} make */
+const told = make => () => {
+  try {
+    return make();
+  } catch (error) {
+    return notMade(error);
+  }
+};
+
+/** @param {any} error @returns {never} */
+function notMade(error) {
+  throw new ModelNotMade(error?.message ?? String(error));
 }
 
 /**

@@ -25,6 +25,7 @@ async function use(tf, usage) {
   const x = inputsOf(tf, model), y = usage === 'trained' ? targetsOf(tf, model) : [];
   if (usage === 'predicted') for (const prediction of [model.predict(bare(x))].flat()) prediction.dispose();
   if (usage === 'trained') {
+    for (const layer of model.layers) layer.trainable = true; // the extractor's are not
     model.compile({optimizer: 'adam', loss: 'meanSquaredError'});
     await model.fit(bare(x), bare(y), {batchSize: 8, epochs: 1, verbose: 0});
   }

@@ -7,6 +7,7 @@ import click
 from tensorledger.cli.doctor import doctor
 from tensorledger.cli.install import install
 from tensorledger.cli.new import new
+from tensorledger.cli.recipes import recipes
 from tensorledger.cli.run import run
 from tensorledger.cli.targets import targets
 from tensorledger.version import __version__
@@ -22,6 +23,7 @@ def main() -> None:
 
 
 main.add_command(run)
+main.add_command(recipes)
 main.add_command(targets)
 main.add_command(install)
 main.add_command(new)

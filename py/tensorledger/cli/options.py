@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from tensorledger.protocol.messages import RECIPES
+from tensorledger.results.result import write
 from tensorledger.scenarios.catalogue import NoScenario, Scenario, find
 from tensorledger.targets.catalogue import resolve
 from tensorledger.targets.target import BadTarget, Target
@@ -81,6 +82,15 @@ class NewFile(click.ParamType[Path]):
         if not os.access(path.absolute().parent, os.W_OK):
             self.fail(f"{path}: the folder cannot be written to", param, ctx)
         return path
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write what `--json` asked for. Ends the command with status 2 where that cannot be done."""
+    try:
+        write(path, content)
+    except OSError as error:
+        click.echo(f"Error: the results could not be written to {path}: {error}", err=True)
+        raise click.exceptions.Exit(2) from error
 
 
 json_option = click.option("--json", "json_file", type=NewFile(), help="Write the results there, for machines.")

@@ -14,10 +14,18 @@ from rich.markup import escape
 from rich.text import Text
 
 from tensorledger.cells.cell import LIMIT, Cell, Settings, cells, prepare, run_cell
-from tensorledger.cli.options import ParameterType, RecipeType, ScenarioType, flat, json_option, target_option
+from tensorledger.cli.options import (
+    ParameterType,
+    RecipeType,
+    ScenarioType,
+    flat,
+    json_option,
+    target_option,
+    write_json,
+)
 from tensorledger.expectations.expectation import expectation_for
 from tensorledger.expectations.toml import BadDefinition
-from tensorledger.results.result import Result, document, write
+from tensorledger.results.result import Result, document
 from tensorledger.scenarios.catalogue import Scenario, all_scenarios
 from tensorledger.targets.target import Target
 from tensorledger.terminal.cell import details
@@ -80,7 +88,7 @@ def run(
         finally:
             if json_file is not None:
                 versions = {str(target): found for target, found in workers.versions.items()}
-                _write(json_file, document(results, versions))
+                write_json(json_file, document(results, versions))
     if len(results) > 1:
         shown.print(grid((result.scenario, result.target, result.verdict) for result in results))
         shown.print(seconds((result.target, result.seconds) for result in results))
@@ -94,14 +102,6 @@ def _leaks_on_purpose(scenario: Scenario) -> bool:
         return expectation_for(scenario.name, next(iter(scenario.files.values()))).caught is not None
     except BadDefinition:
         return False  # it is run, and says so
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    try:
-        write(path, content)
-    except OSError as error:
-        click.echo(f"Error: the results could not be written to {path}: {error}", err=True)
-        raise click.exceptions.Exit(2) from error
 
 
 def _cells(scenarios: list[Scenario], targets: list[Target]) -> list[Cell]:

@@ -1,0 +1,77 @@
+"""Runs the crossings of a recipes table, several targets at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from tensorledger.protocol.messages import RECIPES
+from tensorledger.recipes import javascript, python
+from tensorledger.recipes.row import Row
+from tensorledger.targets.target import Target
+from tensorledger.workers.pool import Workers
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is crossed; what is empty means all there are."""
+
+    models: Sequence[str]
+    recipes: Sequence[str] = ()
+    usages: Sequence[str] = ()
+    allocators: Sequence[str] = (python.ALLOCATORS[0],)
+    cycles: int = python.CYCLES
+    """Of each crossing in Python, after the warm-up."""
+
+    def size(self, target: Target) -> int:
+        """Return how many rows a target has."""
+        both = len(self._recipes(target)) * len(self._usages(target)) * len(self._models(target))
+        return both * (len(self.allocators) if target.language == "py" else 1)
+
+    def rows(self, target: Target, workers: Workers) -> Iterator[Row]:
+        """Yield the rows of a target as they are measured."""
+        recipes, usages = self._recipes(target), self._usages(target)
+        for model in self._models(target):
+            if target.language == "js":
+                yield from javascript.rows(model, target, recipes, usages, workers)
+            else:
+                yield from python.rows(model, target, recipes, usages, self.allocators, workers, self.cycles)
+
+    def _models(self, target: Target) -> list[str]:
+        there = javascript if target.language == "js" else python
+        return [model for model in self.models if there.takes(model)]
+
+    def _recipes(self, target: Target) -> list[str]:
+        return [name for name in RECIPES[target.language] if not self.recipes or name in self.recipes]
+
+    def _usages(self, target: Target) -> list[str]:
+        there = javascript.USAGES if target.language == "js" else python.USAGES
+        return [name for name in there if not self.usages or name in self.usages]
+
+
+def sweep(
+    choice: Choice, targets: Sequence[Target], workers: Workers, jobs: int, told: Callable[[Row], None]
+) -> list[Row]:
+    """Return all rows, in the order of the targets. ``told`` is handed each as it is measured, by any thread.
+
+    A thread at a time runs a target; an interrupt ends it with its worker.
+    """
+    over = threading.Event()
+
+    def run(target: Target) -> list[Row]:
+        found = []
+        for row in choice.rows(target, workers):
+            found.append(row)
+            told(row)
+            if over.is_set():
+                break
+        return found
+
+    executor = ThreadPoolExecutor(jobs)
+    try:
+        return [row for rows in executor.map(run, targets) for row in rows]
+    finally:
+        over.set()
+        executor.shutdown(wait=False, cancel_futures=True)
