@@ -25,19 +25,28 @@ export async function subject({models, params}) {
   return {make: told(() => models.make(own))};
 }
 
-/** @param {() => any} make */
-const told = make => () => {
-  try {
-    return make();
-  } catch (error) {
-    return notMade(error);
-  }
-};
-
 /** @param {any} error @returns {never} */
 function notMade(error) {
   throw new ModelNotMade(error?.message ?? String(error));
 }
+
+/** @param {() => any} make */
+function told(make) {
+  return () => {
+    try {
+      return make();
+    } catch (error) {
+      return notMade(error);
+    }
+  };
+}
+
+/** @param {(number | null)[]} shape  with the batch first */
+const sizeOf = shape => shape.slice(1).reduce((/** @type {number} */ size, each) => size * (each ?? 1), 1);
+
+/** @param {any} tf @param {(number | null)[]} shape @param {string} dtype */
+const samples = (tf, shape, dtype) => tf.tensor(
+  dtype === 'int32' ? new Int32Array(ROWS * sizeOf(shape)) : inputs(sizeOf(shape)), [ROWS, ...shape.slice(1).map(each => each ?? 1)]);
 
 /**
  * Tensors of 8 rows that a model takes.
@@ -57,10 +66,3 @@ export const targetsOf = (tf, model) => model.outputs.map((/** @type {any} */ {s
 
 /** @param {any[]} all  @returns {any}  a model of one input or output takes and gives it bare */
 export const bare = all => (all.length === 1 ? all[0] : all);
-
-/** @param {any} tf @param {(number | null)[]} shape @param {string} dtype */
-const samples = (tf, shape, dtype) => tf.tensor(
-  dtype === 'int32' ? new Int32Array(ROWS * sizeOf(shape)) : inputs(sizeOf(shape)), [ROWS, ...shape.slice(1).map(each => each ?? 1)]);
-
-/** @param {(number | null)[]} shape  with the batch first */
-const sizeOf = shape => shape.slice(1).reduce((/** @type {number} */ size, each) => size * (each ?? 1), 1);

@@ -9,8 +9,24 @@ const STATES = ['states', 'states_', 'keptStates', 'dropoutMask', 'recurrentDrop
 /** How deep an optimizer holds its tensors: Optimizer → core optimizer → moments → entry → variable. */
 const DEPTH = 5;
 
+/** @param {any} layer */
+const isModel = layer => layer.containerNodes instanceof Set;
+
+/** @param {any} value */
+const isLayer = value => typeof value?.addWeight === 'function' && typeof value.getWeights === 'function';
+
+/** @param {any} value */
+const isTensor = value => typeof value?.dispose === 'function' && typeof value.dataId === 'object' && Array.isArray(value.shape);
+
 /** Applications of layers, in models that were released: they keep no layer any more. @type {WeakSet<object>} */
 const over = new WeakSet();
+
+/** The calls of a layer; the nodes that inputs and models have by themselves have nothing before them. @param {any} layer @returns {any[]} */
+const calls = layer => (layer.inboundNodes ?? []).filter((/** @type {any} */ node) => node.inboundLayers.length > 0);
+
+/** @param {any} layer @param {any[]} models */
+const isAmong = (layer, models) => models.some(
+  ({layers, inputs}) => layers.includes(layer) || inputs?.some((/** @type {any} */ input) => input.sourceLayer === layer));
 
 /**
  * The layers that a model owns, each once however often it is called: the model itself, those of models and wrappers inside
@@ -59,9 +75,6 @@ function users(layer, models) {
   return Math.max(0, counted === null ? others : Math.min(others, counted - mine - (isModel(layer) ? 1 : 0)));
 }
 
-/** The calls of a layer; the nodes that inputs and models have by themselves have nothing before them. @param {any} layer @returns {any[]} */
-const calls = layer => (layer.inboundNodes ?? []).filter((/** @type {any} */ node) => node.inboundLayers.length > 0);
-
 /** The calls of a layer in some models. @param {any} layer @param {any[]} models @returns {any[]} */
 function callsIn(layer, models) {
   const homes = models.filter(model => model.layers.includes(layer));
@@ -71,10 +84,6 @@ function callsIn(layer, models) {
       // Up to 1.0.4 a Sequential knows its calls only once it was compiled or has predicted: they follow its own layers.
       : node.inboundLayers.every((/** @type {any} */ previous) => isAmong(previous, models)))));
 }
-
-/** @param {any} layer @param {any[]} models */
-const isAmong = (layer, models) => models.some(
-  ({layers, inputs}) => layers.includes(layer) || inputs?.some((/** @type {any} */ input) => input.sourceLayer === layer));
 
 /**
  * The tensors of one layer: its weights, its states, and what the initializers of its weights left.
@@ -152,12 +161,3 @@ function tensorsOutside() {
   watchEngines(engine => engines.push(engine))();
   return engines.flatMap(engine => permanentScope(engine)?.track ?? []);
 }
-
-/** @param {any} layer */
-const isModel = layer => layer.containerNodes instanceof Set;
-
-/** @param {any} value */
-const isLayer = value => typeof value?.addWeight === 'function' && typeof value.getWeights === 'function';
-
-/** @param {any} value */
-const isTensor = value => typeof value?.dispose === 'function' && typeof value.dataId === 'object' && Array.isArray(value.shape);

@@ -84,11 +84,11 @@ def recipes(
 ) -> None:
     """Try every way to release a model, on every target, by how the model was used before.
 
-    MODEL is one of the zoo ("all": each), by default the classifier; or a file of your own: .mjs, .js or .cjs whose default
-    export makes a model of `tf`, a folder with a model.json, .py with a function `model(keras)`, .keras or .h5.
+    MODEL is one of the zoo ("all": each), by default the classifier; or a file of your own: .mjs, .js or .cjs whose
+    default export makes a model of `tf`, a folder with a model.json, .py with a function `model(keras)`, .keras or .h5.
 
-    Exit status: 1 where `complete`, which is to release everything on every release, left something or did harm, or where a
-    run broke; 2 where nothing could be run.
+    Exit status: 1 where `complete`, which is to release everything on every release, left something or did harm, or
+    where a run broke; 2 where nothing could be run.
     """
     targets = flat(chosen)
     choice = Choice(

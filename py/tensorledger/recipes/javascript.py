@@ -58,8 +58,8 @@ def takes(model: str) -> bool:
 def rows(model: str, target: Target, recipes: Sequence[str], usages: Sequence[str], workers: Workers) -> Iterator[Row]:
     """Yield a row for each crossing of ``usages`` and ``recipes`` of a model on a target.
 
-    ``model`` is the zoo's by its name, a .js, .mjs or .cjs file whose default export makes one of ``tf``, or a folder with a
-    ``model.json``.
+    ``model`` is the zoo's by its name, a .js, .mjs or .cjs file whose default export makes one of ``tf``, or a folder
+    with a ``model.json``.
     """
     for usage in usages:
         for recipe in recipes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from rich.filesize import decimal
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -13,7 +13,7 @@ from rich.text import Text
 from tensorledger.recipes.row import Row
 
 LEGEND = (
-    "0: nothing is left; tensors · size: what is left; –: does not apply; !: it broke, or what it threw; "
+    "0: nothing is left; else the tensors that are, and their size; –: does not apply; !: it broke, or what it threw; "
     "✗: harms a model beside it"
 )
 ADVISED = (
@@ -37,11 +37,11 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
     """Yield a table for each model, in each language, by how it was used; targets that are alike share a line."""
     for (model, language, usage), group in _grouped(rows):
         recipes = list(dict.fromkeys(row.recipe for row in group))
-        table = Table(title=f"{escape(model)}, {escape(usage)}", title_justify="left", expand=False)
+        table = Table(title=f"{escape(model)}, {escape(usage)}", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
         table.add_column("target" if language == "py" else "TensorFlow.js", no_wrap=True)
         for recipe in recipes:
             table.add_column(recipe.replace("-", "-\n"), justify="right", no_wrap=True)
-        table.add_column("so,\nrelease it by", no_wrap=True)
+        table.add_column("best", no_wrap=True)
         for label, line in alike(group):
             cells = {row.recipe: row for row in line}
             table.add_row(label, *(_cell(cells.get(recipe)) for recipe in recipes), advice(line))
@@ -124,9 +124,17 @@ def _said(row: Row | None) -> str:
         return "–"
     amount = ""
     if row.left is not None:
-        amount = "0" if row.left.nothing else f"{row.left.tensors} · {decimal(row.left.bytes or 0, separator='')}"
+        amount = "0" if row.left.nothing else f"{row.left.tensors}\n{_size(row.left.bytes or 0)}"
     harmed = " ✗" if row.bystander not in (None, "kept") else ""
     return f"! {amount}".strip() if row.error else f"{amount}{harmed}"
+
+
+def _size(count: int) -> str:
+    """Return a number of bytes as people read it."""
+    for unit, factor in (("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.{0 if count >= 10 * factor else 1}f} {unit}"
+    return f"{count} B"
 
 
 def _cell(row: Row | None) -> Text:
