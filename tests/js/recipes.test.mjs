@@ -17,7 +17,9 @@ async function trained() {
   return model;
 }
 
-for (const [name, left] of /** @type {[string, number][]} */ ([['dispose', 0], ['walk-values', 2 + 8], ['drop-reference', 4 + 2 + 8]])) {
+for (const [name, left] of /** @type {[string, number][]} */ ([
+  ['dispose', 0], ['walk-weights', 2 + 8], ['walk-values', 2 + 8], ['drop-reference', 4 + 2 + 8], ['complete', 0],
+])) {
   test(`of two trained models, "${name}" leaves ${left} tensors each`, async () => {
     const before = ledger.size;
     const held = [await trained(), await trained()];
@@ -39,6 +41,31 @@ test('"tidy" takes what was made in it and leaves the weights', () => {
   assert.equal(ledger.size, before + 4);
 });
 
+test('"dispose-variables" takes every variable, whosever it is', async () => {
+  const before = ledger.size;
+  const held = [await trained()];
+  const mine = tf.variable(tf.scalar(1)), other = tf.scalar(1);
+  RECIPES['dispose-variables'].release?.({tf, held});
+  assert.ok(mine.isDisposed || !(mine.id in tf.engine().state.registeredVariables));
+  assert.ok(ledger.size <= before + 1 + 2, 'the scalar, and what of the optimizer is no variable');
+  other.dispose();
+});
+
+test('"engine-scope" takes what was made in it and leaves the weights, waiting for what is asynchronous', async () => {
+  const before = ledger.size;
+  await RECIPES['engine-scope'].around?.(tf, async () => {
+    const model = classifier(tf);
+    await null;
+    model.predict(data.x);
+    assert.ok(ledger.size > before + 4);
+  });
+  assert.equal(ledger.size, before + 4);
+  await assert.rejects(async () => RECIPES['engine-scope'].around?.(tf, () => {
+    throw new Error('inside');
+  }), /inside/);
+  assert.equal(tf.engine().state.scopeStack.length, 0, 'the scope is closed where it throws');
+});
+
 test('the default is dispose, or walk-values where a release has no dispose', () => {
   assert.equal(defaultRecipe(tf), 'dispose');
   for (const old of [{Model: class {}}, {LayersModel: class {}}]) assert.equal(defaultRecipe(old), 'walk-values');
@@ -46,7 +73,7 @@ test('the default is dispose, or walk-values where a release has no dispose', ()
 
 test('a recipe that is not there is told, with those that are', () => {
   for (const name of ['nothing', 'toString', '__proto__', '']) {
-    assert.equal(whyNot(name, () => {}), 'there is none of this name in JavaScript, only dispose, walk-values, drop-reference, tidy');
+    assert.equal(whyNot(name, () => {}), 'there is none of this name in JavaScript, only ' + Object.keys(RECIPES).join(', '));
   }
 });
 

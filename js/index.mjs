@@ -1,0 +1,3 @@
+// The npm package.
+
+export {makeModel, releaseModel} from './release/release.mjs';
