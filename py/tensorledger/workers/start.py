@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tensorledger.environment.cache import cache_folder
-from tensorledger.environment.node import node
+from tensorledger.environment.node import node, node_version
 from tensorledger.environment.packages import modules
 from tensorledger.environment.releases import Packages, packages
 from tensorledger.environment.tree import tree
@@ -34,8 +34,10 @@ LEGACY = "TF_USE_LEGACY_KERAS"
 class Starter:
     """Starts workers, and keeps the stems that Python workers are forked from."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, counts_only: bool = False) -> None:
+        """``counts_only``: as of ``Hello``."""
         self._stems: dict[str, Started] = {}
+        self._counts_only = counts_only
 
     def prepare(self, target: Target) -> None:
         """Start what takes long, without waiting for it."""
@@ -48,8 +50,10 @@ class Starter:
             assert target.version is not None and target.backend is not None
             found = packages(target.version, target.backend)
             command = [str(node()), *NODE, str(tree() / "js" / "worker" / "node.mjs"), str(modules())]
+            if self._counts_only:
+                command.append(str(_compiled(target)))
             try:
-                return Worker(Started(command, os.environ), _hello(target, found))
+                return Worker(Started(command, os.environ), _hello(target, found, counts_only=self._counts_only))
             except WorkerNotStarted as error:
                 raise WorkerNotStarted(f"{error.message}{_copies(found.library)}", error.log) from error
         used = target.name in self._stems
@@ -82,6 +86,13 @@ class Starter:
         self._stems.clear()
 
 
+def _compiled(target: Target) -> Path:
+    """Return the file in which what V8 compiles of a release is kept for the next worker."""
+    folder = cache_folder() / "compiled"
+    folder.mkdir(exist_ok=True)
+    return folder / f"{target.version}+{target.backend}-node-{node_version(node())}.v8"
+
+
 def _stem(name: str) -> Started:
     environment = {**os.environ, **QUIET, LEGACY: "1" if name == "tf-keras" else "0"}
     environment.setdefault("KERAS_HOME", str(cache_folder() / "keras"))
@@ -89,7 +100,7 @@ def _stem(name: str) -> Started:
     return Started([sys.executable, "-P", "-m", "tensorledger.runtime.stem", name], environment)
 
 
-def _hello(target: Target, found: Packages | None = None) -> Hello:
+def _hello(target: Target, found: Packages | None = None, *, counts_only: bool = False) -> Hello:
     return Hello(
         protocol=PROTOCOL,
         name=target.name,
@@ -97,6 +108,7 @@ def _hello(target: Target, found: Packages | None = None) -> Hello:
         backend=target.backend,
         package=str(found.library) if found else None,
         backend_package=str(found.backend) if found and found.backend else None,
+        counts_only=counts_only,
     )
 
 
