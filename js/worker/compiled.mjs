@@ -8,6 +8,9 @@ import {dirname} from 'node:path';
 import {deserialize, serialize} from 'node:v8';
 import {Script} from 'node:vm';
 
+/** What Node.js has there, and its types do not tell. @type {any} */
+const internals = Module;
+
 export class Compiled {
   #file;
   /** @type {Map<string, Buffer>} by the digest of the source: V8 itself looks only at its length */
@@ -26,15 +29,15 @@ export class Compiled {
    * @param {string} folder
    */
   load(folder) {
-    const {_compile: usual} = Module.prototype;
+    const usual = internals.prototype._compile;
     const compile = this.#compile.bind(this);
-    Module.prototype._compile = function(source, filename) {
+    internals.prototype._compile = function(/** @type {string} */ source, /** @type {string} */ filename) {
       return compile(this, source, filename);
     };
     try {
       return createRequire(`${folder}/package.json`)(folder);
     } finally {
-      Module.prototype._compile = usual;
+      internals.prototype._compile = usual;
     }
   }
 
@@ -59,7 +62,7 @@ export class Compiled {
     const require = Object.assign((/** @type {string} */ name) => module.require(name), {
       resolve: (/** @type {string} */ name) => createRequire(filename).resolve(name),
       main: process.mainModule,
-      cache: createRequire(filename).cache,
+      cache: internals._cache,
     });
     return script.runInThisContext().call(module.exports, module.exports, require, module, filename, dirname(filename));
   }

@@ -49,14 +49,16 @@ export async function serve({channel, host: whole, loadLibrary, check, protocol}
       if (countsOnly) host = withoutCollections(whole);
       const ledger = new Ledger(engine, {stacks: countsOnly ? 'none' : 'escaped'});
       stage = {tf, engine, ledger, target: {name, version, backend: tf.getBackend()}, data: makeData(tf)};
-      if (!countsOnly) await practise({
-        tf, ledger, host,
-        reached: (cycle, checkpoint) => JSON.stringify(check('reached', 'params', {cycle, name: checkpoint})),
-        async ended(number, cycle) {
-          JSON.stringify(check('ended', 'params', {number, cycle}));
-          return true;
-        },
-      });
+      if (!countsOnly) {
+        await practise({
+          tf, ledger, host,
+          reached: (cycle, checkpoint) => JSON.stringify(check('reached', 'params', {cycle, name: checkpoint})),
+          async ended(number, cycle) {
+            JSON.stringify(check('ended', 'params', {number, cycle}));
+            return true;
+          },
+        });
+      }
       return {protocol, versions: {...host.versions, tfjs: tf.version.tfjs ?? tf.version['tfjs-core']}};
     },
 

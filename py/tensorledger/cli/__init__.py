@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tensorledger.cli.atlas import atlas
 from tensorledger.cli.doctor import doctor
 from tensorledger.cli.install import install
 from tensorledger.cli.new import new
@@ -24,5 +25,6 @@ def main() -> None:
 main.add_command(run)
 main.add_command(targets)
 main.add_command(install)
+main.add_command(atlas)
 main.add_command(new)
 main.add_command(doctor)

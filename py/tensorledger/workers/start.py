@@ -7,11 +7,12 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from tensorledger.environment.cache import cache_folder
 from tensorledger.environment.node import node, node_version
 from tensorledger.environment.packages import modules
-from tensorledger.environment.releases import Packages, packages
+from tensorledger.environment.releases import Packages, in_use, packages
 from tensorledger.environment.tree import tree
 from tensorledger.protocol.channel import CallFailed, ChannelClosed, ChannelTimeout, ProtocolBroken
 from tensorledger.protocol.messages import PROTOCOL, Hello
@@ -38,6 +39,7 @@ class Starter:
         """``counts_only``: as of ``Hello``."""
         self._stems: dict[str, Started] = {}
         self._counts_only = counts_only
+        self._used: dict[Target, IO[str] | None] = {}
 
     def prepare(self, target: Target) -> None:
         """Start what takes long, without waiting for it."""
@@ -48,6 +50,8 @@ class Starter:
         """Start a worker. Raises WorkerFailed, NodeMissing or PackagesMissing."""
         if target.language == "js":
             assert target.version is not None and target.backend is not None
+            if target not in self._used:
+                self._used[target] = in_use(target.version, target.backend)
             found = packages(target.version, target.backend)
             command = [str(node()), *NODE, str(tree() / "js" / "worker" / "node.mjs"), str(modules())]
             if self._counts_only:
@@ -79,7 +83,11 @@ class Starter:
             raise WorkerNotStarted(reason, log) from error
 
     def stop(self) -> None:
-        """End the stems."""
+        """End the stems; the releases are used no more."""
+        for used in self._used.values():
+            if used is not None:
+                used.close()
+        self._used.clear()
         for stem in self._stems.values():
             with suppress(OSError):
                 stop(stem)
