@@ -5,9 +5,11 @@ from __future__ import annotations
 import click
 
 from tensorledger.cli.atlas import atlas
+from tensorledger.cli.bisect import bisect
 from tensorledger.cli.doctor import doctor
 from tensorledger.cli.install import install
 from tensorledger.cli.new import new
+from tensorledger.cli.record import record
 from tensorledger.cli.run import run
 from tensorledger.cli.targets import targets
 from tensorledger.version import __version__
@@ -25,6 +27,8 @@ def main() -> None:
 main.add_command(run)
 main.add_command(targets)
 main.add_command(install)
+main.add_command(bisect)
 main.add_command(atlas)
+main.add_command(record)
 main.add_command(new)
 main.add_command(doctor)
