@@ -1,14 +1,16 @@
-// Starts a worker in Node.js: node --expose-gc node.mjs NODE_MODULES, with the channel on descriptor 3.
+// Starts a worker in Node.js: node --expose-gc node.mjs NODE_MODULES [COMPILED], with the channel on descriptor 3.
 
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 
 import {checker} from '../protocol/check.mjs';
 import {Channel} from './channel.mjs';
+import {Compiled} from './compiled.mjs';
 import {nodeHost} from './host.mjs';
 import {serve} from './serve.mjs';
 
-const modules = process.argv[2];
+const [, , modules, file] = process.argv;
+const compiled = file === undefined ? null : new Compiled(file);
 const {Validator} = createRequire(`${modules}/`)('@cfworker/json-schema');
 const schema = JSON.parse(readFileSync(new URL('../protocol/schema.json', import.meta.url), 'utf8'));
 
@@ -21,8 +23,9 @@ process.on('beforeExit', () => console.error('the scenario waits for a promise t
 await serve({
   channel: new Channel(),
   host: nodeHost(),
-  loadLibrary: folder => createRequire(folder + '/package.json')(folder),
+  loadLibrary: folder => (compiled ? compiled.load(folder) : createRequire(folder + '/package.json')(folder)),
   check: checker(schema, Validator),
   protocol: schema.protocol,
 });
+compiled?.save();
 process.exit(0);

@@ -21,9 +21,11 @@ const INVALID_PARAMS = -32602, UNKNOWN_METHOD = -32601, INTERNAL = -32603;
  * @param {ReturnType<typeof import('../protocol/check.mjs').checker>} parts.check
  * @param {number} parts.protocol  the version that this side speaks
  */
-export async function serve({channel, host, loadLibrary, check, protocol}) {
+export async function serve({channel, host: whole, loadLibrary, check, protocol}) {
   /** @type {{tf: any, engine: any, ledger: Ledger, target: {name: string, version: string, backend: string}, data: any} | undefined} */
   let stage;
+  let host = whole;
+  let countsOnly = false;
   let asked = 0;
   Error.stackTraceLimit = FRAMES;
 
@@ -40,19 +42,23 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
 
   /** @type {Record<string, (params: any) => Promise<object>>} */
   const methods = {
-    async hello({protocol: theirs, name, version, ...wanted}) {
+    async hello({protocol: theirs, name, version, counts_only, ...wanted}) {
       if (theirs !== protocol) throw new RangeError(`this worker speaks protocol ${protocol}, the harness ${theirs}`);
       const {tf, engine} = await startLibrary(loadLibrary, wanted);
-      const ledger = new Ledger(engine);
+      countsOnly = counts_only ?? false;
+      if (countsOnly) host = withoutCollections(whole);
+      const ledger = new Ledger(engine, {stacks: countsOnly ? 'none' : 'escaped'});
       stage = {tf, engine, ledger, target: {name, version, backend: tf.getBackend()}, data: makeData(tf)};
-      await practise({
-        tf, ledger, host,
-        reached: (cycle, checkpoint) => JSON.stringify(check('reached', 'params', {cycle, name: checkpoint})),
-        async ended(number, cycle) {
-          JSON.stringify(check('ended', 'params', {number, cycle}));
-          return true;
-        },
-      });
+      if (!countsOnly) {
+        await practise({
+          tf, ledger, host,
+          reached: (cycle, checkpoint) => JSON.stringify(check('reached', 'params', {cycle, name: checkpoint})),
+          async ended(number, cycle) {
+            JSON.stringify(check('ended', 'params', {number, cycle}));
+            return true;
+          },
+        });
+      }
       return {protocol, versions: {...host.versions, tfjs: tf.version.tfjs ?? tf.version['tfjs-core']}};
     },
 
@@ -91,7 +97,7 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
       }
       const reached = (/** @type {number} */ cycle, /** @type {string} */ checkpoint) => channel.send(
         {jsonrpc: '2.0', method: 'reached', params: check('reached', 'params', {cycle, name: checkpoint})});
-      ledger.stacks = full_stacks ? 'all' : 'escaped';
+      if (!countsOnly) ledger.stacks = full_stacks ? 'all' : 'escaped';
       const running = host.running();
       const ended = async (/** @type {number} */ number, /** @type {object} */ cycle) =>
         (await ask('ended', {number, cycle})).go_on;
@@ -118,6 +124,16 @@ export async function serve({channel, host, loadLibrary, check, protocol}) {
     }
     channel.send({jsonrpc: '2.0', id, ...answer});
   }
+}
+
+/**
+ * A host for who wants the exact counts alone, which no collection changes: nothing is collected, and no place is traced
+ * through source maps.
+ * @param {import('./host.mjs').Host} host
+ * @returns {import('./host.mjs').Host}
+ */
+function withoutCollections(host) {
+  return {...host, collect() {}, original: place => place};
 }
 
 /**

@@ -9,7 +9,7 @@ import {Peer} from './peer.mjs';
 
 const WORKER = fileURLToPath(new URL('../../js/worker/node.mjs', import.meta.url));
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
-const HELLO = {protocol: 2, name: 'tfjs', version: '4.22.0', backend: 'cpu', package: `${MODULES}/tfjs-4.22.0`, backend_package: null};
+const HELLO = {protocol: 3, name: 'tfjs', version: '4.22.0', backend: 'cpu', package: `${MODULES}/tfjs-4.22.0`, backend_package: null};
 
 /** A worker, asked as the harness asks. */
 class Asked extends Peer {
@@ -53,7 +53,7 @@ async function withWorker(body) {
   let files = 0;
   try {
     const {result} = await worker.ask('hello', HELLO);
-    assert.deepEqual(result, {protocol: 2, versions: {node: process.versions.node, tfjs: '4.22.0'}});
+    assert.deepEqual(result, {protocol: 3, versions: {node: process.versions.node, tfjs: '4.22.0'}});
     await body(worker, async (text, how = {}) => {
       files += 1;
       const path = join(folder, `scenario${files}.mjs`);

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import click
 
+from tensorledger.cli.atlas import atlas
+from tensorledger.cli.bisect import bisect
 from tensorledger.cli.doctor import doctor
 from tensorledger.cli.install import install
 from tensorledger.cli.new import new
 from tensorledger.cli.recipes import recipes
+from tensorledger.cli.record import record
 from tensorledger.cli.run import run
 from tensorledger.cli.targets import targets
 from tensorledger.version import __version__
@@ -26,5 +29,8 @@ main.add_command(run)
 main.add_command(recipes)
 main.add_command(targets)
 main.add_command(install)
+main.add_command(bisect)
+main.add_command(atlas)
+main.add_command(record)
 main.add_command(new)
 main.add_command(doctor)

@@ -53,6 +53,7 @@ def _package() -> Path | None:
     return Path(spec.origin).parent if spec is not None and spec.origin else None
 
 
+@cache
 def node_version(path: Path) -> str:
     """Ask a Node.js for its version. Raises NodeMissing where it cannot be run."""
     try:

@@ -7,7 +7,9 @@ complete or not at all, by one process while the others wait.
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -16,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 from filelock import FileLock
 from packaging.version import InvalidVersion, Version
@@ -70,7 +73,7 @@ def packages(version: str, backend: str) -> Packages:
 
 def is_here(version: str, backend: str) -> bool:
     """Say whether ``packages`` would return without fetching anything (what ``modules()`` installs aside)."""
-    return _is_in_checkout(version, backend) or _is_whole(_home(version, backend), backend)
+    return _is_in_checkout(version, backend) or _is_whole(folder_of(version, backend), backend)
 
 
 def _is_in_checkout(version: str, backend: str) -> bool:
@@ -86,7 +89,7 @@ def pins() -> frozenset[str]:
 
 def fetched(version: str, backend: str) -> Path:
     """Return the folder in the cache that a release is in, after fetching it if need be."""
-    home = _home(version, backend)
+    home = folder_of(version, backend)
     if _is_whole(home, backend):
         return home
     try:
@@ -101,6 +104,38 @@ def fetched(version: str, backend: str) -> Path:
     except OSError as error:
         raise CacheUnusable(home.parent, error) from error
     return home
+
+
+def in_use(version: str, backend: str) -> IO[str] | None:
+    """Say that a release is used, so that nobody discards it until what is returned is closed.
+
+    None where that cannot happen: in the checkout. Raises CacheUnusable.
+    """
+    if _is_in_checkout(version, backend):
+        return None
+    home = folder_of(version, backend)
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        handle = open(f"{home}.use", "a", encoding="ascii")  # noqa: SIM115 - the caller closes it
+        fcntl.flock(handle, fcntl.LOCK_SH)
+    except OSError as error:
+        raise CacheUnusable(home.parent, error) from error
+    return handle
+
+
+def discard(home: Path) -> bool:
+    """Remove a release from the cache by its folder, unless somebody uses it; say whether it is gone."""
+    with open(f"{home}.use", "a", encoding="ascii") as handle, FileLock(f"{home}.lock"):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        # Gone at once for who looks whether it is there, however long it takes to remove.
+        leaving = home.with_name(f".{home.name}.discarded-{os.getpid()}")
+        with suppress(OSError):
+            home.rename(leaving)
+        _remove(leaving)
+        return not home.exists()
 
 
 def _is_whole(home: Path, backend: str) -> bool:
@@ -171,7 +206,8 @@ def _aliases(version: str, backend: str) -> list[str]:
     return [f"{name.removeprefix('@tensorflow/')}-{version}" for name in _names(backend)]
 
 
-def _home(version: str, backend: str) -> Path:
+def folder_of(version: str, backend: str) -> Path:
+    """Return where in the cache a release is, or would be."""
     return cache_folder() / "releases" / "+".join([version, *([backend] if backend in BACKENDS else [])])
 
 

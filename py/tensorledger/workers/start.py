@@ -7,11 +7,12 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from tensorledger.environment.cache import cache_folder
-from tensorledger.environment.node import node
+from tensorledger.environment.node import node, node_version
 from tensorledger.environment.packages import modules
-from tensorledger.environment.releases import Packages, packages
+from tensorledger.environment.releases import Packages, in_use, packages
 from tensorledger.environment.tree import tree
 from tensorledger.protocol.channel import CallFailed, ChannelClosed, ChannelTimeout, ProtocolBroken
 from tensorledger.protocol.messages import PROTOCOL, Hello
@@ -34,8 +35,11 @@ LEGACY = "TF_USE_LEGACY_KERAS"
 class Starter:
     """Starts workers, and keeps the stems that Python workers are forked from."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, counts_only: bool = False) -> None:
+        """``counts_only``: as of ``Hello``."""
         self._stems: dict[str, Started] = {}
+        self._counts_only = counts_only
+        self._used: dict[Target, IO[str] | None] = {}
 
     def prepare(self, target: Target) -> None:
         """Start what takes long, without waiting for it."""
@@ -46,10 +50,14 @@ class Starter:
         """Start a worker. Raises WorkerFailed, NodeMissing or PackagesMissing."""
         if target.language == "js":
             assert target.version is not None and target.backend is not None
+            if target not in self._used:
+                self._used[target] = in_use(target.version, target.backend)
             found = packages(target.version, target.backend)
             command = [str(node()), *NODE, str(tree() / "js" / "worker" / "node.mjs"), str(modules())]
+            if self._counts_only:
+                command.append(str(_compiled(target)))
             try:
-                return Worker(Started(command, os.environ), _hello(target, found))
+                return Worker(Started(command, os.environ), _hello(target, found, counts_only=self._counts_only))
             except WorkerNotStarted as error:
                 raise WorkerNotStarted(f"{error.message}{_copies(found.library)}", error.log) from error
         used = target.name in self._stems
@@ -75,11 +83,22 @@ class Starter:
             raise WorkerNotStarted(reason, log) from error
 
     def stop(self) -> None:
-        """End the stems."""
+        """End the stems; the releases are used no more."""
+        for used in self._used.values():
+            if used is not None:
+                used.close()
+        self._used.clear()
         for stem in self._stems.values():
             with suppress(OSError):
                 stop(stem)
         self._stems.clear()
+
+
+def _compiled(target: Target) -> Path:
+    """Return the file in which what V8 compiles of a release is kept for the next worker."""
+    folder = cache_folder() / "compiled"
+    folder.mkdir(exist_ok=True)
+    return folder / f"{target.version}+{target.backend}-node-{node_version(node())}.v8"
 
 
 def _stem(name: str) -> Started:
@@ -89,7 +108,7 @@ def _stem(name: str) -> Started:
     return Started([sys.executable, "-P", "-m", "tensorledger.runtime.stem", name], environment)
 
 
-def _hello(target: Target, found: Packages | None = None) -> Hello:
+def _hello(target: Target, found: Packages | None = None, *, counts_only: bool = False) -> Hello:
     return Hello(
         protocol=PROTOCOL,
         name=target.name,
@@ -97,6 +116,7 @@ def _hello(target: Target, found: Packages | None = None) -> Hello:
         backend=target.backend,
         package=str(found.library) if found else None,
         backend_package=str(found.backend) if found and found.backend else None,
+        counts_only=counts_only,
     )
 
 

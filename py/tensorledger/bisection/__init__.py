@@ -1,0 +1,1 @@
+"""Bisection: between which releases something changed."""
