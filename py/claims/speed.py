@@ -1,0 +1,28 @@
+"""Processor time of eager inference beside that of the traced function, by turns, for one row and for eight."""
+
+import time
+
+TURNS, CALLS = 15, 20
+
+
+def spent(act):
+    start = time.process_time()
+    for _ in range(CALLS):
+        act()
+    return time.process_time() - start
+
+
+def scenario(context):
+    tf, model = context.tf, context.models.load("extractor")
+    traced = tf.function(lambda model, inputs: tf.stop_gradient(model(inputs, training=False)))
+    for rows in (1, 8):
+        x = context.data.extractor.x[:rows]
+        eager = [0.0] * TURNS
+        graph = [0.0] * TURNS
+        model(x, training=False), traced(model, x)
+        for turn in range(TURNS):
+            eager[turn] = spent(lambda x=x: model(x, training=False))
+            graph[turn] = spent(lambda x=x: traced(model, x))
+        yield f"{rows} rows: {sorted(eager)[TURNS // 2] / sorted(graph)[TURNS // 2]:.2f} times"
+    del model, traced, x
+    context.release()

@@ -1,0 +1,308 @@
+"""The claims about TensorFlow.js."""
+
+from __future__ import annotations
+
+from packaging.version import Version
+
+from tensorledger.atlas.shows import Point, Shows
+from tensorledger.claims.claim import Claim, Measure, Measured, Part
+from tensorledger.claims.lab import Lab
+from tensorledger.expectations.description import describe
+from tensorledger.targets.target import Target
+
+WEIGHTS = describe("classifier").of("tfjs")["weights"]
+"""Of the model in question, by its description: 4 tensors, 814,120 bytes."""
+
+
+def _has_weights(tensors: int | None, size: int | None) -> bool:
+    """Say whether what is left is at least the weights."""
+    return (tensors or 0) >= WEIGHTS.amount("tensors") and (size or 0) >= WEIGHTS.amount("bytes")
+
+
+def _amount(point: Point | None) -> dict[str, int | None]:
+    """Return the figures of a point; nulls where it was not reached."""
+    if point is None:
+        return {"tensors": None, "bytes": None}
+    return {"tensors": point.tensors, "bytes": point.bytes}
+
+
+def _end(shows: Shows) -> dict[str, object]:
+    threw = {"threw": shows.threw.message} if shows.threw else {}
+    return {**_amount(shows.end), **threw}
+
+
+def _nothing(shows: Shows) -> bool:
+    """Say whether a scenario left nothing and threw nothing."""
+    return shows.threw is None and shows.end is not None and not (shows.end.tensors or shows.end.bytes)
+
+
+def _missing(shows: Shows) -> bool:
+    """Say whether a release has no such method as the scenario calls."""
+    return shows.threw is not None and "is not a function" in shows.threw.message
+
+
+def _has_dispose(lab: Lab, target: Target) -> bool:
+    shows = lab.shows(target, "dispose-method")
+    return shows.cycle is not None and shows.cycle.points[0].name == "there"
+
+
+def _dropped(lab: Lab, target: Target) -> Measured:
+    result = lab.result(target, "create-dispose", recipe="drop-reference")
+    end = result.checkpoints[-1]
+    figures = {"tensors": end.tensors, "bytes": end.bytes}
+    return Measured("create-dispose, drop-reference", _has_weights(end.tensors, end.bytes), figures)
+
+
+def _outlives_tidy(lab: Lab, target: Target) -> Measured:
+    shows = lab.shows(target, "model-in-tidy")
+    tidied = _point(shows, "tidied")
+    stays = tidied is not None and _has_weights(tidied.tensors, tidied.bytes)
+    return Measured("model-in-tidy", stays, _amount(tidied))
+
+
+def _point(shows: Shows, name: str) -> Point | None:
+    points = shows.cycle.points if shows.cycle else ()
+    return next((point for point in points if point.name == name), None)
+
+
+def _exists_since_1(lab: Lab, target: Target) -> Measured | None:
+    if Version(target.version or "0") < Version("1.0"):
+        return None
+    return _exists(lab, target)
+
+
+def _exists(lab: Lab, target: Target) -> Measured:
+    there = _has_dispose(lab, target)
+    return Measured("dispose-method", there, {"there": there})
+
+
+def _disposed(scenario: str) -> Measure:
+    """Return what measures whether one call of dispose() leaves nothing, in a scenario; where there is one."""
+
+    def measure(lab: Lab, target: Target) -> Measured | None:
+        if not _has_dispose(lab, target):
+            return None
+        shows = lab.shows(target, scenario, recipe="dispose")
+        return Measured(scenario, _nothing(shows), _end(shows))
+
+    return measure
+
+
+def _disposed_of_object(lab: Lab, target: Target) -> Measured | None:
+    if not _has_dispose(lab, target):
+        return None
+    shows = lab.shows(target, "optimizer-object", recipe="dispose")
+    released = _point(shows, "released")
+    nothing = released is not None and not (released.tensors or released.bytes)
+    return Measured("optimizer-object", nothing, _amount(released))
+
+
+def _walked_without_dispose(lab: Lab, target: Target) -> Measured | None:
+    if _has_dispose(lab, target):
+        return None
+    shows = lab.shows(target, "manual-walk")
+    return Measured("manual-walk", _nothing(shows), _end(shows))
+
+
+def _walk_equals_dispose(walked: str, disposed: str, usage: str) -> Measure:
+    def measure(lab: Lab, target: Target) -> Measured | None:
+        if not _has_dispose(lab, target) or _missing(lab.shows(target, "manual-walk")):
+            return None
+        walk, dispose = (lab.row(target, "classifier", usage, recipe) for recipe in (walked, disposed))
+        assert walk.left is not None and dispose.left is not None, "a row of the lab's applies"
+        figures = {
+            "walk": [walk.left.tensors, walk.left.bytes],
+            "dispose": [dispose.left.tensors, dispose.left.bytes],
+        }
+        return Measured(f"classifier, {usage}", walk.left == dispose.left, figures)
+
+    return measure
+
+
+def _null_helps(lab: Lab, target: Target) -> Measured:
+    nulled, kept = (lab.shows(target, "null-parameter", nulled=each) for each in (True, False))
+    figures = {"nulled": _end(nulled), "not": _end(kept), "caller": nulled.cycle and nulled.cycle.points[0].name}
+    less = (nulled.end and nulled.end.bytes or 0) < (kept.end and kept.end.bytes or 0)
+    return Measured("null-parameter", less, figures)
+
+
+def _tidy_refuses(lab: Lab, target: Target) -> Measured:
+    shows = lab.shows(target, "return-model-from-tidy")
+    refused = shows.threw is not None and shows.threw.after is None
+    return Measured("return-model-from-tidy", refused, {"threw": shows.threw.message if shows.threw else None})
+
+
+def _breaks_in_tidy(how: str) -> Measure:
+    """Return what measures whether a model that was made so is not as one made outside."""
+
+    def measure(lab: Lab, target: Target) -> Measured:
+        shows = lab.shows(target, "model-in-tidy-used", how=how)
+        said = [point.name for point in shows.cycle.points[:-1]] if shows.cycle else []
+        well = said == ["predicts as one made outside", "trains"]
+        figures = {"what happens": said, **({"threw": shows.threw.message} if shows.threw else {})}
+        return Measured("model-in-tidy-used", not well, figures)
+
+    return measure
+
+
+def _tells(scenario: str, level: str) -> Measure:
+    """Return what measures whether numTensors tells of a leak on purpose that is of another level."""
+
+    def measure(lab: Lab, target: Target) -> Measured:
+        result = lab.result(target, scenario, cycles=10)
+        assert result.growth is not None, "there are checkpoints"
+        figures = {"tensors a cycle": result.growth.tensors, f"{level} a cycle": getattr(result.growth, level)}
+        return Measured(scenario, bool(result.growth.tensors), figures)
+
+    return measure
+
+
+def _keeps_referenced(lab: Lab, target: Target) -> Measured:
+    shows = lab.shows(target, "tidy-keeps-referenced")
+    tidied = _point(shows, "tidied")
+    kept = tidied is not None and bool(tidied.tensors)
+    figures = {"tensors that the outer variable still has": tidied.tensors if tidied else None}
+    if shows.threw:
+        figures["reading it"] = shows.threw.message  # type: ignore[assignment]
+    return Measured("tidy-keeps-referenced", kept, figures)
+
+
+def _walk_exists(lab: Lab, target: Target) -> Measured:
+    shows = lab.shows(target, "manual-walk")
+    return Measured("manual-walk", not _missing(shows), _end(shows))
+
+
+def _values_exist(lab: Lab, target: Target) -> Measured:
+    shows = lab.shows(target, "manual-values")
+    return Measured("manual-values", not _missing(shows), _end(shows))
+
+
+def _rate(rate: float) -> Measure:
+    """Return what measures whether the rate that was given, as a bare number, is in force."""
+
+    def measure(lab: Lab, target: Target) -> Measured:
+        shows = lab.shows(target, "regularizer-rate", rate=rate)
+        said = shows.cycle.points[0].name if shows.cycle else ""
+        name, _, value = said.partition(": ")
+        figures = {"given": rate, name or "threw": float(value) if value else shows.threw and shows.threw.message}
+        return Measured("regularizer-rate", bool(value) and float(value) == rate, figures)
+
+    return measure
+
+
+CLAIMS = (
+    Claim(
+        "A1",
+        "A model's weights are not released by garbage collection or by dropping the last reference.",
+        (Part(_dropped),),
+        "tfjs",
+    ),
+    Claim(
+        "A2",
+        "`tf.tidy` does not release a model's weights: those of a model created inside a tidy outlive it.",
+        (Part(_outlives_tidy),),
+        "tfjs",
+    ),
+    Claim(
+        "A3",
+        "`model.dispose()` exists in every stable release since 1.0.",
+        (
+            Part(_exists_since_1),
+            Part(_exists, "it exists at all", beside=True),
+            Part(_disposed("dispose-uncompiled"), "it works, never compiled", beside=True),
+            Part(_disposed("predict-dispose"), "it works after a prediction", beside=True),
+            Part(_disposed("train-dispose"), "it works after fit", beside=True),
+        ),
+        "tfjs",
+    ),
+    Claim(
+        "A4",
+        "One call of `model.dispose()` releases every weight tensor, and what belongs to the layers.",
+        (
+            Part(_disposed("predict-dispose"), "a plain model"),
+            Part(_disposed("shared-layer"), "with a shared layer"),
+            Part(_disposed("nested-model"), "with a model inside"),
+            Part(_disposed("batch-norm"), "with batch normalization"),
+            Part(_disposed("stateful-rnn"), "with a stateful layer"),
+        ),
+        "tfjs",
+    ),
+    Claim(
+        "A5",
+        "… also after `compile` and after `fit`: optimizer state included.",
+        (
+            Part(_disposed("compile-dispose"), "compiled"),
+            Part(_disposed("optimizer-by-name"), "trained, optimizer by its name"),
+            Part(_disposed_of_object, "trained, optimizer as an object"),
+        ),
+        "tfjs",
+    ),
+    Claim(
+        "A6",
+        "After `model.dispose()`, `tf.memory().numTensors` drops back to the count before the model was made.",
+        (
+            Part(_disposed("dispose-uncompiled"), "never compiled"),
+            Part(_disposed("predict-dispose"), "after a prediction"),
+            Part(_disposed("train-dispose"), "after fit"),
+        ),
+        "tfjs",
+    ),
+    Claim(
+        "A7",
+        "On early versions without `model.dispose()`, walking the layers' `weights` and calling `dispose()` on each "
+        "releases the model.",
+        (Part(_walked_without_dispose),),
+        "tfjs",
+    ),
+    Claim(
+        "A8",
+        "That manual walk and `model.dispose()` leave the same thing behind, on every version that has both.",
+        (
+            Part(_walk_equals_dispose("walk-weights", "dispose", "predicted"), "after a prediction"),
+            Part(_walk_equals_dispose("walk-weights", "dispose", "trained"), "after fit"),
+        ),
+        "tfjs",
+    ),
+    Claim(
+        "A9",
+        "Setting a function's own `model` parameter to null helps to release the memory.",
+        (Part(_null_helps),),
+        "tfjs",
+    ),
+    Claim("A10", "`tf.tidy` refuses a model as the return value of its function.", (Part(_tidy_refuses),), "tfjs"),
+    Claim(
+        "A11",
+        "A model must not be created or returned inside `tf.tidy`.",
+        (Part(_breaks_in_tidy("created"), "created"), Part(_breaks_in_tidy("returned"), "returned")),
+        "tfjs",
+    ),
+    Claim(
+        "A12",
+        "`tf.memory().numTensors` is enough to confirm that the memory was released.",
+        (
+            Part(_tells("leak-bytes", "bytes"), "bytes that grow under one tensor"),
+            Part(_tells("leak-heap", "heap"), "the JavaScript heap"),
+            Part(_tells("leak-native", "native"), "memory outside it"),
+        ),
+        "tfjs",
+        newest=True,
+    ),
+    Claim(
+        "A13",
+        "The answer's code, which hands the regularizer a bare number, does what it says.",
+        (Part(_rate(0.01), "the answer's own rate, 0.01"), Part(_rate(0.05), "another rate, 0.05")),
+        "tfjs",
+    ),
+    Claim(
+        "A14",
+        "`tf.tidy` clears only temporary tensors that nothing refers to any more.",
+        (Part(_keeps_referenced, "one that a variable outside refers to is kept"),),
+        "tfjs",
+    ),
+    Claim(
+        "A15",
+        "The manual walk as written, calling `dispose()` on each entry of `layer.weights`, can be run.",
+        (Part(_walk_exists), Part(_values_exist, "`.val.dispose()` can", beside=True)),
+        "tfjs",
+    ),
+)
