@@ -15,7 +15,16 @@ PROTOCOL = 2
 
 RECIPES = {
     "js": ("dispose", "walk-values", "drop-reference", "tidy"),
-    "py": ("del-clear-collect", "del-collect", "del", "function-scope"),
+    "py": (
+        "del-clear-collect",
+        "del",
+        "del-collect",
+        "clear-session",
+        "clear-before-load",
+        "function-scope",
+        "function-scope-finally",
+        "complete",
+    ),
 }
 """The names of the ways to release, by the language of the worker that has them."""
 
