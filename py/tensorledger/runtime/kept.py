@@ -85,30 +85,34 @@ def drop_gradients(since: set[str]) -> int:
         _absent(REGISTRY)
         gc.collect()
         return 0
-    taken: dict[str, list[weakref.ref[Any]]] = {}
-    for name, entry in gradients.traced().items():
-        graphs = [] if name in since else gradients.graphs(entry)
-        for graph in graphs:
-            graph.__dict__.setdefault(_KEPT, {})[name] = entry
-        if graphs:
-            taken[name] = [weakref.ref(graph) for graph in graphs]
-            del entries[name]
-    # A loop's variable outlives the loop.
-    entry = graphs = graph = None  # type: ignore[assignment]
+    taken = _take(entries, since)
     gc.collect()
     back = 0
     for name, refs in taken.items():
         for ref in refs:
-            alive = ref()
-            if alive is not None:
-                kept = alive.__dict__.get(_KEPT, {}).pop(name, None)
-                if kept is not None:
-                    entries[name] = kept
+            kept = getattr(ref(), _KEPT, {}).pop(name, None)
+            if kept is not None:
+                entries[name] = kept
         back += name in entries
     return len(taken) - back
 
 
 _KEPT = "_tensorledger_gradients"
+
+
+def _take(entries: dict[str, dict[str, Any]], since: set[str]) -> dict[str, list[weakref.ref[Any]]]:
+    """Take the newer gradients out of the registry and give them to their graphs; return these, by name."""
+    taken: dict[str, list[weakref.ref[Any]]] = {}
+    for name, entry in gradients.traced().items():
+        graphs = [] if name in since else gradients.graphs(entry)
+        # TensorFlow empties a graph whose function is gone: then nothing can use it, whatever refers to it.
+        whole = [graph for graph in graphs if hasattr(graph, "__dict__")]
+        for graph in whole:
+            graph.__dict__.setdefault(_KEPT, {})[name] = entry
+        if graphs:
+            taken[name] = [weakref.ref(graph) for graph in whole]
+            del entries[name]
+    return taken
 
 
 def _absent(part: str) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import platform
-import sys
 import threading
 from pathlib import Path
 from types import ModuleType
@@ -31,6 +29,7 @@ from tensorledger.protocol.messages import (
 )
 from tensorledger.runtime.context import Context, Data, Samples, Target
 from tensorledger.runtime.cycles import Course, cycles
+from tensorledger.runtime.files import load_file
 from tensorledger.runtime.recipes import DEFAULT, RECIPES, why_not
 from tensorledger.runtime.thrown import describe
 from tensorledger.runtime.zoo import Zoo
@@ -111,14 +110,7 @@ class Worker:
 
 def load(path: Path) -> ModuleType:
     """Return a file as a module with a function ``scenario``. Raises what the file raises; TypeError: it has none."""
-    name = f"tensorledger_scenario_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    # For good: what a scenario imports while it runs lies beside it too.
-    sys.path.insert(0, str(path.parent))
-    spec.loader.exec_module(module)
+    module = load_file(path, "scenario")
     if not callable(getattr(module, "scenario", None)):
         raise TypeError(f"{path.name} defines no function named scenario")
     return module
