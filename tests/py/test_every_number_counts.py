@@ -148,7 +148,7 @@ class Replay(Workers):
         self.outcomes = outcomes
 
     def run(
-        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, fresh: bool = False, **how: bool
+        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, fresh: bool = False, **how: Any
     ) -> tuple[Outcome, str]:
         found = self.outcomes[scenario.scenario, target, fresh]
         # Who settles growth looks at each cycle as it ends.
@@ -164,7 +164,7 @@ class Recorder(Workers):
         self.outcomes: Outcomes = {}
 
     def run(
-        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, fresh: bool = False, **how: bool
+        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, fresh: bool = False, **how: Any
     ) -> tuple[Outcome, str]:
         found, log = super().run(target, scenario, watch, limit, fresh=fresh, **how)
         self.outcomes[scenario.scenario, target, fresh] = found

@@ -356,7 +356,7 @@ class Played:
         self.versions: dict[Target, dict[str, str]] = {}
 
     def run(
-        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, keep: bool, fresh: bool = False
+        self, target: Target, scenario: RunScenario, watch: Watch, limit: float, *, fresh: bool = False, **how: Any
     ) -> tuple[Outcome, str]:
         self.fresh.append(fresh)
         whole = cycles(self.heaps.pop(0)[: scenario.cycles + 1])

@@ -640,10 +640,10 @@ class FakeStarter:
         self.started: list[tuple[Target, FakeWorker]] = []
         self.stopped = False
 
-    def prepare(self, target: Target) -> None:
+    def prepare(self, target: Target, allocator: str) -> None:
         pass
 
-    def start(self, target: Target) -> Worker:
+    def start(self, target: Target, allocator: str) -> Worker:
         worker = FakeWorker(self.plays)
         self.started.append((target, worker))
         return worker  # type: ignore[return-value]

@@ -30,6 +30,7 @@ from tensorledger.verdicts.growth import Grown, Settling, longest, suspicions
 from tensorledger.verdicts.judge import Judgement, judge, not_caught, with_growth
 from tensorledger.verdicts.levels import tensors_made
 from tensorledger.verdicts.verdict import Verdict
+from tensorledger.workers.allocators import DEFAULT, environment
 from tensorledger.workers.errors import WorkerBroken, WorkerFailed
 from tensorledger.workers.pool import Workers
 from tensorledger.workers.worker import Watch
@@ -49,11 +50,16 @@ class Settings:
     cycles: int = 10
     recipe: str = ""
     """Empty: the target's default."""
+    allocator: str = DEFAULT
+    """A setting of workers/allocators.py, for Python targets. Raises UnknownAllocator where there is none such."""
     limit: float = LIMIT
     params: dict[str, Any] = field(default_factory=dict)
     full_stacks: bool = False
     reached: Callable[[int, str], None] = _tell_nobody
     saved_model: Callable[[str, str, str | None], SavedModel] = saved_model
+
+    def __post_init__(self) -> None:
+        environment(self.allocator)
 
 
 @dataclass(frozen=True)
@@ -85,12 +91,12 @@ def cells(scenarios: list[Scenario], targets: list[Target]) -> list[Cell]:
     return [Cell(scenario, target) for target in targets for scenario in scenarios if scenario.file(target)]
 
 
-def prepare(targets: Iterable[Target], workers: Workers) -> None:
+def prepare(targets: Iterable[Target], workers: Workers, allocator: str = DEFAULT) -> None:
     """Begin to start what takes long for these targets, without waiting for it; what is in the way, its cells tell."""
     for target in targets:
         if lacking(target) is None:
             with suppress(CacheUnusable):
-                workers.prepare(target)
+                workers.prepare(target, allocator)
 
 
 def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
@@ -106,6 +112,8 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
         return Ran(cell, unjudged(cell.scenario.name, cell.target, seconds, verdict, reason, failure))
 
     lacks = lacking(cell.target)
+    if lacks is None and settings.allocator != DEFAULT and cell.target.language != "py":
+        lacks = f"there is no allocator to set to {settings.allocator!r} in JavaScript"
     if lacks is not None:
         return unrun("skip", lacks)
     file = cell.scenario.file(cell.target)
@@ -115,9 +123,11 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
         deviations = deviations_for(cell.scenario.name, expectation)
         request = _request(file, expectation, deviations.of(cell.target), settings)
         watch = Watch(reached=settings.reached, saved_model=settings.saved_model)
-        outcome, log = workers.run(cell.target, request, watch, settings.limit, keep=_keeps(cell, file))
+        outcome, log = workers.run(
+            cell.target, request, watch, settings.limit, keep=_keeps(cell, file), allocator=settings.allocator
+        )
         judgement = judge(outcome, expectation, deviations, cell.target)
-        grown, retained = _growth(cell, outcome, judgement, request, workers, watch, settings.limit)
+        grown, retained = _growth(cell, outcome, judgement, request, workers, watch, settings)
         judgement = with_growth(judgement, {name: found.said for name, found in grown.items()}, retained)
         uncaught = _uncaught(cell, outcome, expectation, deviations, judgement, grown)
     except (BadDefinition, ReleaseMissing, PackagesMissing, CacheUnusable) as error:
@@ -143,17 +153,19 @@ def _growth(
     request: RunScenario,
     workers: Workers,
     watch: Watch,
-    limit: float,
+    settings: Settings,
 ) -> tuple[dict[str, Grown], dict[str, str]]:
     """Look for growth that no exact count sees; return what grows, and what seemed to and only fills up, by name."""
     judged_by_counts = judgement.verdict in ("pass", "deviates")
     suspected = suspicions(outcome, cell.target.language) if judged_by_counts else []
     if not suspected:
         return {}, {}
-    settling = Settling(suspected, limit)
+    settling = Settling(suspected, settings.limit)
     again = msgspec.structs.replace(request, cycles=longest(tensors_made(outcome.cycles)))
     watched = replace(watch, enough=settling.enough)
-    second, _ = workers.run(cell.target, again, watched, 2 * limit, keep=False, fresh=True)
+    second, _ = workers.run(
+        cell.target, again, watched, 2 * settings.limit, keep=False, fresh=True, allocator=settings.allocator
+    )
     thrown = second.error or next((cycle.thrown for cycle in second.cycles if cycle.thrown), None)
     if thrown is not None and not request.throws:
         said = f"a fresh worker, in which growth was to be settled, threw in cycle {len(second.cycles) - 1}"

@@ -122,7 +122,7 @@ def _walk_equals_dispose(walked: str, disposed: str, usage: str) -> Measure:
 def _null_helps(lab: Lab, target: Target) -> Measured:
     nulled, kept = (lab.shows(target, "null-parameter", nulled=each) for each in (True, False))
     figures = {"nulled": _end(nulled), "not": _end(kept), "caller": nulled.cycle and nulled.cycle.points[0].name}
-    less = (nulled.end and nulled.end.bytes or 0) < (kept.end and kept.end.bytes or 0)
+    less = ((nulled.end and nulled.end.bytes) or 0) < ((kept.end and kept.end.bytes) or 0)
     return Measured("null-parameter", less, figures)
 
 

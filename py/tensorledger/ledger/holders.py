@@ -28,13 +28,14 @@ from types import (
 )
 from typing import Any
 
+from tensorledger.ledger import gradients
+from tensorledger.ledger.gradients import is_container
+
 AT_ONCE = 50
 """Objects whose referrers are asked for in one go: the collector compares each reference with each of them."""
 WIDTH = 2000
 """Objects that a search may come to."""
 REGISTRY = "TensorFlow's gradient registry"
-REGISTRY_DEPTH = 6
-"""Functions and containers between a registered gradient and a tensor of the graph that it holds."""
 UNSEEN = "nothing that Python's collector sees: C code, or a call that runs"
 
 
@@ -88,44 +89,13 @@ def captures() -> dict[int | str, list[str]]:
 
 def _registered() -> dict[int, str]:
     """Return, by the graph's address, the name under which the gradient registry holds it (private)."""
-    try:
-        from tensorflow.python.framework import ops
-
-        entries = list(ops.gradient_registry._registry.items())
-    except (ImportError, AttributeError):
-        return {}
     found: dict[int, str] = {}
-    for name, entry in entries:
-        function = entry.get("type")
-        if name.startswith("CustomGradient") and getattr(function, "__closure__", None):
-            for graph in _graphs(function):
-                while graph is not None:
-                    found.setdefault(id(graph), name)
-                    graph = getattr(graph, "outer_graph", None)
+    for name, entry in gradients.traced().items():
+        for graph in gradients.graphs(entry):
+            while graph is not None:
+                found.setdefault(id(graph), name)
+                graph = getattr(graph, "outer_graph", None)
     return found
-
-
-def _graphs(function: Any) -> Iterator[Any]:
-    """Yield the graphs of the symbolic tensors in a function's closure, and in those of the functions there."""
-    from tensorflow.python.framework.ops import SymbolicTensor
-
-    seen: set[int] = set()
-    near = [function]
-    for _ in range(REGISTRY_DEPTH):
-        further: list[Any] = []
-        for one in near:
-            if id(one) in seen:
-                continue
-            seen.add(id(one))
-            if isinstance(one, SymbolicTensor):
-                yield one.graph
-            elif isinstance(one, FunctionType):
-                further.extend(one.__closure__ or ())
-            elif isinstance(one, MethodType):
-                further.append(one.__func__)
-            elif _is_container(one):
-                further.extend(gc.get_referents(one))
-        near = further[:WIDTH]
 
 
 def _identity(tensor: Any) -> int | str:
@@ -240,7 +210,7 @@ def _words(root: str, first: Any, inward: dict[int, Any]) -> str:
         if _is_own_dict(owner, held) and after is not None:
             text += f".{_key(held, after)}"
             held, after = after, inward[id(after)]
-        if after is not None and not _is_container(held):
+        if after is not None and not is_container(held):
             text += f" -> {_noun(held)}"
         owner, held = held, after
     return text
@@ -307,15 +277,11 @@ def _own_dict(owner: Any) -> dict[str, Any] | None:
 def _is_own_dict(owner: Any, held: Any) -> bool:
     if isinstance(owner, type):
         return isinstance(held, dict) and all(name in held for name in ("__module__", "__doc__"))
-    return isinstance(held, dict) and not _is_container(owner) and _own_dict(owner) is held
+    return isinstance(held, dict) and not is_container(owner) and _own_dict(owner) is held
 
 
 def _key(owner: dict[Any, Any], held: Any) -> Any:
     return next((name for name, value in list(owner.items()) if value is held), "?")
-
-
-def _is_container(found: Any) -> bool:
-    return type(found) in (dict, list, tuple, set, frozenset, deque, CellType)
 
 
 def _noun(found: Any) -> str:

@@ -24,7 +24,16 @@ RECIPES = {
         "drop-reference",
         "complete",
     ),
-    "py": ("del-clear-collect", "del-collect", "del", "function-scope"),
+    "py": (
+        "del-clear-collect",
+        "del",
+        "del-collect",
+        "clear-session",
+        "clear-before-load",
+        "function-scope",
+        "function-scope-finally",
+        "complete",
+    ),
 }
 """The names of the ways to release, by the language of the worker that has them."""
 

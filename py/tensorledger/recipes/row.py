@@ -28,7 +28,8 @@ class Rise(msgspec.Struct, frozen=True, kw_only=True):
     tensors: float | None
     bytes: float | None
     native: float | None
-    """Of the C allocator's bytes in use and of TensorFlow's own allocator's."""
+    """Of the C allocator's bytes in use, or of TensorFlow's own allocator's, whichever rises faster: the regions that
+    the latter gives out from are among the former's, so that a sum would count them twice."""
     resident: float | None
 
 
@@ -63,3 +64,5 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     resident: Resident | None = None
     lever: str | None = None
     """What gives the resident size back to the system (Python only)."""
+    seconds: float = 0.0
+    """How long it took to measure."""

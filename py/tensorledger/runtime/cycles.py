@@ -162,7 +162,7 @@ def _strays() -> Iterator[list[BaseException]]:
 
 def _steps(course: Course, strays: list[BaseException]) -> Iterator[str]:
     scenario, context, recipe = course.scenario, course.context, course.recipe
-    walked = recipe.around(lambda: scenario(context)) if recipe.around else scenario(context)
+    walked = recipe.around(context, lambda: scenario(context)) if recipe.around else scenario(context)
     if inspect.isgenerator(walked):
         yield from walked
     elif inspect.isasyncgen(walked) or inspect.iscoroutine(walked):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tensorledger.runtime import kept
 from tensorledger.runtime.context import Context
 
 
@@ -22,7 +23,7 @@ class Recipe:
     release: Callable[[Context], None] = _nothing
     before: Callable[[Context], None] = _nothing
     """Done before a cycle's scenario starts."""
-    around: Callable[[Callable[[], Any]], Any] | None = None
+    around: Callable[[Context, Callable[[], Any]], Any] | None = None
     """Runs a scenario that is a plain function."""
 
 
@@ -35,17 +36,61 @@ def _del_collect(context: Context) -> None:
     gc.collect()
 
 
+def _clear_session(context: Context) -> None:
+    context.keras.backend.clear_session()
+
+
+def _clear_only(context: Context) -> None:
+    """Call clear_session while the model is still there; its name goes afterwards, as it must at last."""
+    _clear_session(context)
+    context.held.clear()
+
+
 def _del_clear_collect(context: Context) -> None:
     context.held.clear()
-    context.keras.backend.clear_session()
+    _clear_session(context)
     gc.collect()
 
 
+def _function_scope(context: Context, body: Callable[[], Any]) -> Any:
+    return body()
+
+
+def _function_scope_finally(context: Context, body: Callable[[], Any]) -> Any:
+    try:
+        return body()
+    finally:
+        _del_clear_collect(context)
+
+
+class _Complete:
+    """What ``del-clear-collect`` does, and what TensorFlow keeps of the models that then are gone."""
+
+    def __init__(self) -> None:
+        self._since: set[str] = set()
+
+    def before(self, context: Context) -> None:
+        self._since = kept.registered()
+
+    def release(self, context: Context) -> None:
+        # While the models live: the keys of traces hold them by weak references, which are equal to nothing once dead.
+        kept.drop_traces(kept.handles(context.held))
+        context.held.clear()
+        _clear_session(context)
+        kept.drop_gradients(self._since)
+
+
+_complete = _Complete()
+
 RECIPES = {
     "del-clear-collect": Recipe(release=_del_clear_collect),
-    "del-collect": Recipe(release=_del_collect),
     "del": Recipe(release=_del),
-    "function-scope": Recipe(around=lambda body: body()),
+    "del-collect": Recipe(release=_del_collect),
+    "clear-session": Recipe(release=_clear_only),
+    "clear-before-load": Recipe(before=_clear_session, release=_del),
+    "function-scope": Recipe(around=_function_scope),
+    "function-scope-finally": Recipe(around=_function_scope_finally),
+    "complete": Recipe(before=_complete.before, release=_complete.release),
 }
 
 DEFAULT = "del-clear-collect"

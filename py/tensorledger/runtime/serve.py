@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
+import inspect
 import platform
-import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import tensorflow as tf
@@ -30,6 +29,7 @@ from tensorledger.protocol.messages import (
 )
 from tensorledger.runtime.context import Context, Data, Samples, Target
 from tensorledger.runtime.cycles import Course, cycles
+from tensorledger.runtime.files import load_file
 from tensorledger.runtime.recipes import DEFAULT, RECIPES, why_not
 from tensorledger.runtime.thrown import describe
 from tensorledger.runtime.zoo import Zoo
@@ -63,7 +63,8 @@ class Worker:
         chosen = run.recipe or DEFAULT
         outcome = Outcome(recipe=chosen, cycles=[], agreements=[], not_applicable=None, running=[], error=None)
         try:
-            scenario = load(Path(run.scenario))
+            module = load(Path(run.scenario))
+            scenario = module.scenario
         except (Exception, SystemExit) as error:
             return replace(outcome, error=describe(error, None))
         reason = why_not(chosen, scenario)
@@ -84,6 +85,11 @@ class Worker:
 
         context.release = release
         before = set(threading.enumerate())
+        try:
+            prepare(module, context)
+        except (Exception, SystemExit) as error:
+            return replace(outcome, error=describe(error, None))
+        held.clear()
         course = Course(scenario, context, recipe, held)
         cycles(course, run.cycles, go_on=run.throws, reached=self._reached, ended=self._ended)
         running = [f"thread {thread.name}" for thread in threading.enumerate() if thread not in before]
@@ -102,21 +108,22 @@ class Worker:
         return answer
 
 
-def load(path: Path) -> Callable[[Context], Any]:
-    """Return the function ``scenario`` of a file. Raises whatever the file raises, or TypeError where it has none."""
-    name = f"tensorledger_scenario_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    # For good: what a scenario imports while it runs lies beside it too.
-    sys.path.insert(0, str(path.parent))
-    spec.loader.exec_module(module)
-    found = getattr(module, "scenario", None)
-    if not callable(found):
+def load(path: Path) -> ModuleType:
+    """Return a file as a module with a function ``scenario``. Raises what the file raises; TypeError: it has none."""
+    module = load_file(path, "scenario")
+    if not callable(getattr(module, "scenario", None)):
         raise TypeError(f"{path.name} defines no function named scenario")
-    function: Callable[[Context], Any] = found
-    return function
+    return module
+
+
+def prepare(module: ModuleType, context: Context) -> None:
+    """Call a file's ``prepare(context)``, if it has one. Raises what that raises; TypeError: no plain function."""
+    hook = getattr(module, "prepare", None)
+    if hook is None:
+        return
+    if not callable(hook) or inspect.isgeneratorfunction(hook) or inspect.iscoroutinefunction(hook):
+        raise TypeError("prepare is to be a plain function, which takes the context")
+    hook(context)
 
 
 def serve(channel: Channel, keras: Any) -> None:

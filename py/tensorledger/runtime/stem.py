@@ -1,6 +1,6 @@
 """The process that Python workers are forked from: it has imported TensorFlow and one Keras, and run nothing.
 
-python -m tensorledger.runtime.stem keras|tf-keras        with the harness on descriptor 3
+python -m tensorledger.runtime.stem keras|tf-keras ALLOCATOR        with the harness on descriptor 3
 """
 
 from __future__ import annotations
@@ -79,10 +79,30 @@ class Stem:
             time.sleep(0.005)
 
 
-def main(name: str) -> None:
-    """Import, freeze what was imported, and wait for the harness."""
+def _allow_growth() -> None:
+    """Have the runtime started with ``gpu_options.allow_growth = True``, whether there is a GPU or not.
+
+    TensorFlow 2 has no public way to say so: eager execution is on by then, so ``tf.compat.v1.enable_eager_execution``
+    does not look at the ConfigProto it is given, and ``set_memory_growth`` refuses the CPU. So it is put where the
+    context takes the options from (private). Raises AttributeError where there is no such place.
+    """
+    context = importlib.import_module("tensorflow.python.eager.context").context()
+    usual = context._compute_gpu_options
+
+    def options() -> Any:
+        found = usual()
+        found.allow_growth = True
+        return found
+
+    context._compute_gpu_options = options
+
+
+def main(name: str, allocator: str) -> None:
+    """Import, set, freeze what was imported, and wait for the harness."""
     channel = Channel(socket.socket(fileno=DESCRIPTOR))
     importlib.import_module("tensorflow")
+    if allocator == "allow-growth":
+        _allow_growth()
     keras = importlib.import_module(KERASES[name])
     importlib.import_module("tensorledger.runtime.serve")
     # What the import made is nobody's leak; frozen, it is neither collected nor copied into the workers.
@@ -93,4 +113,4 @@ def main(name: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

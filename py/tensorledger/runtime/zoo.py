@@ -9,6 +9,7 @@ from typing import Any
 
 from tensorledger.models import zoo
 from tensorledger.protocol.messages import Agreement, SavedModel
+from tensorledger.runtime.files import load_file
 
 
 class Zoo:
@@ -21,6 +22,11 @@ class Zoo:
         self._look_up = look_up
         self._saved: dict[tuple[str, str], SavedModel] = {}
         self.agreements: dict[tuple[str, str], Agreement] = {}
+        self._makers: dict[str, Callable[[Any], Any]] = {}
+        """The function ``model`` of each .py file that was loaded: its module is made once."""
+
+    NAMES = ("classifier", "extractor")
+    """The methods that make a model of the zoo."""
 
     def classifier(self) -> Any:
         """Make the MLP of the first question."""
@@ -31,13 +37,25 @@ class Zoo:
         return self._hold(zoo.extractor(self._keras))
 
     def load(self, name_or_path: str) -> Any:
-        """Load a saved model: one of the zoo by its name, as this Keras saved it, or a file."""
+        """Load a saved model: one of the zoo by its name, as this Keras saved it, or a file.
+
+        A file whose name ends in .py makes the model: it defines a function ``model(keras)``. Raises
+        FileNotFoundError, TypeError where a .py file has no such function or it returns no model, and what Keras or
+        the file raises.
+        """
         path = name_or_path
         if name_or_path in zoo.MODELS:
             path = self._lookup(name_or_path).keras
         elif not Path(path).exists():
             raise FileNotFoundError(f"{path}: neither a file nor a model of the zoo ({', '.join(zoo.MODELS)})")
-        return self._hold(self._keras.models.load_model(path))
+        if Path(path).suffix != ".py":
+            return self._hold(self._keras.models.load_model(path))
+        if path not in self._makers:
+            self._makers[path] = maker(Path(path))
+        made = self._makers[path](self._keras)
+        if not isinstance(made, self._keras.Model):
+            raise TypeError(f"{path}: model(keras) returned no model of {self._own}, but {type(made).__name__}")
+        return self._hold(made)
 
     def compare(self, name: str, prediction: Any) -> None:
         """Hold a loaded zoo model's prediction for its ``data`` against what its Keras predicted when it was made."""
@@ -59,6 +77,15 @@ class Zoo:
         if key not in self._saved:
             self._saved[key] = self._look_up(*key)
         return self._saved[key]
+
+
+def maker(path: Path) -> Callable[[Any], Any]:
+    """Return the function ``model`` of a .py file. Raises what the file raises; TypeError where it has none."""
+    found = getattr(load_file(path, "model"), "model", None)
+    if not callable(found):
+        raise TypeError(f"{path} defines no function named model")
+    function: Callable[[Any], Any] = found
+    return function
 
 
 def difference(values: list[float], reference: list[float]) -> tuple[float | None, float | None]:

@@ -1,4 +1,4 @@
-"""The workers of a run: one for each target while it is clean, a fresh one after anything that was not."""
+"""The workers of a run: one for each target and allocator's setting while clean, a fresh one after what was not."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Protocol, Self
 
 from tensorledger.protocol.messages import Cycle, Outcome, Reading, RunScenario
 from tensorledger.targets.target import Target
+from tensorledger.workers.allocators import DEFAULT
 from tensorledger.workers.start import Starter
 from tensorledger.workers.worker import Watch, Worker
 
@@ -14,9 +15,9 @@ from tensorledger.workers.worker import Watch, Worker
 class Starts(Protocol):
     """Where workers come from."""
 
-    def prepare(self, target: Target) -> None: ...
+    def prepare(self, target: Target, allocator: str) -> None: ...
 
-    def start(self, target: Target) -> Worker: ...
+    def start(self, target: Target, allocator: str) -> Worker: ...
 
     def stop(self) -> None: ...
 
@@ -29,8 +30,8 @@ class Workers:
 
     def __init__(self, starter: Starts | None = None) -> None:
         self._starter: Starts = starter or Starter()
-        self._clean: dict[Target, Worker] = {}
-        self._busy: dict[Target, Worker] = {}
+        self._clean: dict[tuple[Target, str], Worker] = {}
+        self._busy: dict[tuple[Target, str], Worker] = {}
         self.versions: dict[Target, dict[str, str]] = {}
         """What each target's worker said it is."""
 
@@ -42,9 +43,9 @@ class Workers:
     ) -> None:
         self.stop()
 
-    def prepare(self, target: Target) -> None:
-        """Begin to start what takes long for a target."""
-        self._starter.prepare(target)
+    def prepare(self, target: Target, allocator: str = DEFAULT) -> None:
+        """Begin to start what takes long for a target. Raises UnknownAllocator."""
+        self._starter.prepare(target, allocator)
 
     def run(
         self,
@@ -55,23 +56,26 @@ class Workers:
         *,
         keep: bool = True,
         fresh: bool = False,
+        allocator: str = DEFAULT,
     ) -> tuple[Outcome, str]:
         """Run a scenario in a clean worker; return what it measured, and the end of what it printed.
 
-        ``keep``: whether the worker may run another one, if it is clean. ``fresh``: take a new one. Raises
-        WorkerFailed, NodeMissing, PackagesMissing or ReleaseMissing.
+        ``keep``: whether the worker may run another one, if it is clean. ``fresh``: take a new one.
+        ``allocator``: one of workers/allocators.py. Raises WorkerFailed, NodeMissing, PackagesMissing, ReleaseMissing
+        or UnknownAllocator.
         """
-        if fresh and target in self._clean:
-            self._clean.pop(target).stop()
-        worker = self._clean.pop(target) if target in self._clean else self._start(target)
-        self._busy[target] = worker
+        own = target, allocator
+        if fresh and own in self._clean:
+            self._clean.pop(own).stop()
+        worker = self._clean.pop(own) if own in self._clean else self._start(target, allocator)
+        self._busy[own] = worker
         try:
             outcome = worker.run(scenario, watch, limit)
         finally:
-            del self._busy[target]
+            del self._busy[own]
         log = worker.printed()
         if keep and is_clean(outcome):
-            self._clean[target] = worker
+            self._clean[own] = worker
         else:
             worker.stop()
         return outcome, log
@@ -85,8 +89,8 @@ class Workers:
         self._clean.clear()
         self._starter.stop()
 
-    def _start(self, target: Target) -> Worker:
-        worker = self._starter.start(target)
+    def _start(self, target: Target, allocator: str) -> Worker:
+        worker = self._starter.start(target, allocator)
         self.versions[target] = worker.versions
         return worker
 

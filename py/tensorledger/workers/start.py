@@ -17,6 +17,7 @@ from tensorledger.environment.tree import tree
 from tensorledger.protocol.channel import CallFailed, ChannelClosed, ChannelTimeout, ProtocolBroken
 from tensorledger.protocol.messages import PROTOCOL, Hello
 from tensorledger.targets.target import Target
+from tensorledger.workers.allocators import DEFAULT, environment
 from tensorledger.workers.errors import WorkerNotStarted
 from tensorledger.workers.process import Forked, Started, stop
 from tensorledger.workers.worker import Worker
@@ -37,17 +38,21 @@ class Starter:
 
     def __init__(self, *, counts_only: bool = False) -> None:
         """``counts_only``: as of ``Hello``."""
-        self._stems: dict[str, Started] = {}
+        self._stems: dict[tuple[str, str], Started] = {}
+        """By the Keras and the allocator's setting."""
         self._counts_only = counts_only
         self._used: dict[Target, IO[str] | None] = {}
 
-    def prepare(self, target: Target) -> None:
-        """Start what takes long, without waiting for it."""
-        if target.language == "py" and target.name not in self._stems:
-            self._stems[target.name] = _stem(target.name)
+    def prepare(self, target: Target, allocator: str = DEFAULT) -> None:
+        """Start what takes long, without waiting for it. Raises UnknownAllocator."""
+        if target.language == "py" and (target.name, allocator) not in self._stems:
+            self._stems[target.name, allocator] = _stem(target.name, allocator)
 
-    def start(self, target: Target) -> Worker:
-        """Start a worker. Raises WorkerFailed, NodeMissing or PackagesMissing."""
+    def start(self, target: Target, allocator: str = DEFAULT) -> Worker:
+        """Start a worker. Raises WorkerFailed, NodeMissing, PackagesMissing or UnknownAllocator.
+
+        JavaScript workers have no allocator to set.
+        """
         if target.language == "js":
             assert target.version is not None and target.backend is not None
             if target not in self._used:
@@ -60,22 +65,22 @@ class Starter:
                 return Worker(Started(command, os.environ), _hello(target, found, counts_only=self._counts_only))
             except WorkerNotStarted as error:
                 raise WorkerNotStarted(f"{error.message}{_copies(found.library)}", error.log) from error
-        used = target.name in self._stems
+        used = (target.name, allocator) in self._stems
         try:
-            process = self._fork(target)
+            process = self._fork(target, allocator)
         except WorkerNotStarted:
             if not used:
                 raise
-            process = self._fork(target)  # a scenario before it may have ended the stem; a new one will do
+            process = self._fork(target, allocator)  # a scenario before it may have ended the stem; a new one will do
         return Worker(process, _hello(target))
 
-    def _fork(self, target: Target) -> Forked:
-        self.prepare(target)
-        stem = self._stems[target.name]
+    def _fork(self, target: Target, allocator: str) -> Forked:
+        self.prepare(target, allocator)
+        stem = self._stems[target.name, allocator]
         try:
             return Forked(stem.channel)
         except (ChannelClosed, ChannelTimeout, CallFailed, ProtocolBroken) as error:
-            del self._stems[target.name]
+            del self._stems[target.name, allocator]
             stem.kill()
             status = stem.status(1)
             log = stem.log.text(wait=1.0)
@@ -101,11 +106,12 @@ def _compiled(target: Target) -> Path:
     return folder / f"{target.version}+{target.backend}-node-{node_version(node())}.v8"
 
 
-def _stem(name: str) -> Started:
-    environment = {**os.environ, **QUIET, LEGACY: "1" if name == "tf-keras" else "0"}
-    environment.setdefault("KERAS_HOME", str(cache_folder() / "keras"))
+def _stem(name: str, allocator: str) -> Started:
+    own = {**os.environ, **QUIET, LEGACY: "1" if name == "tf-keras" else "0", **environment(allocator)}
+    variables = {key: value for key, value in own.items() if value is not None}
+    variables.setdefault("KERAS_HOME", str(cache_folder() / "keras"))
     # -P: the folder that the user is in may have a numpy.py.
-    return Started([sys.executable, "-P", "-m", "tensorledger.runtime.stem", name], environment)
+    return Started([sys.executable, "-P", "-m", "tensorledger.runtime.stem", name, allocator], variables)
 
 
 def _hello(target: Target, found: Packages | None = None, *, counts_only: bool = False) -> Hello:
