@@ -1,11 +1,11 @@
-# make setup | harness | test | lint | bench        PYTHON=python3.12 make … to choose the Python (3.11 or 3.12)
+# make setup | harness | test | lint | bench | atlas        PYTHON=python3.12 make … to choose the Python (3.11 or 3.12)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup harness test lint bench clean
+.PHONY: setup harness test lint bench atlas clean
 
 setup: $(READY)
 
@@ -42,6 +42,10 @@ bench: setup
 	    --no-warnings --expose-gc benchmarks/js_ledger.mjs
 	$(BIN)/python benchmarks/python_ledger.py
 	$(BIN)/python benchmarks/detection.py
+
+# Every scenario on every stable release of TensorFlow.js: what is not measured yet, and then the data and their page.
+atlas: setup
+	$(BIN)/tensorledger atlas --json docs/atlas.json --page docs/atlas.md
 
 clean:
 	rm -rf $(VENV) node_modules

@@ -16,7 +16,7 @@ from tensorledger.atlas.shows import Point, Shows, outcome_of
 from tensorledger.expectations.amount import Counts, amount
 from tensorledger.expectations.deviation import Deviation, Deviations, otherwise
 from tensorledger.expectations.expectation import END, Caught, Expectation, Throws
-from tensorledger.targets.target import Target
+from tensorledger.targets.target import Pattern, Target
 from tensorledger.verdicts.growth import FEWEST
 from tensorledger.verdicts.judge import judge, not_caught
 
@@ -74,6 +74,8 @@ def proposals(atlas: Atlas, scenario: str, expectation: Expectation, deviations:
         releases.setdefault(kind, []).append(release)
         fitting = fits.setdefault(kind, {})
         for found in deviations.all:
+            if not any(Pattern.parse(text).name == target.name for text in found.targets):
+                continue  # another runtime's, in terms that this one does not have
             alone = Deviations((msgspec.structs.replace(found, targets=[str(target)]),), deviations.path)
             if disagreement(shows, expectation, alone, target) is None:
                 fitting[found.id] = None
