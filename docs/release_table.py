@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tensorledger.cells.cell import Cell, Ran, Settings, run_cell
+from tensorledger.results.marked import markdown, replaced
 from tensorledger.scenarios.catalogue import all_scenarios
 from tensorledger.targets.catalogue import default, installed
 from tensorledger.targets.target import Target
 from tensorledger.workers.pool import Workers
 
 README = Path(__file__).resolve().parents[1] / "README.md"
-BEGIN, END = "<!-- release-table -->", "<!-- /release-table -->"
+MARK = "release-table"
 CYCLES = 2
 AT_ONCE = 2
 """Targets that are measured at the same time."""
@@ -161,7 +162,7 @@ def _tfjs(table: Table) -> Iterator[str]:
         else f"No: a model that is only dropped leaves at least {least}, in each of these {len(rows)}."
     )
     columns = ["TensorFlow.js", *(measure.column for measure in TFJS), "so, release it by"]
-    yield _markdown(columns, ([_name(target), *map(str, row.values()), advice(row)] for target, row in rows.items()))
+    yield markdown(columns, ([_name(target), *map(str, row.values()), advice(row)] for target, row in rows.items()))
     threw = {
         f"{_name(target)}: `{left.threw}`, {'trained' if measure.trained else 'untrained'}": None
         for target, row in rows.items()
@@ -181,27 +182,13 @@ def _keras(table: Table) -> Iterator[str]:
         "of one that has predicted, and of one that `fit` has trained:"
     )
     columns = ["Keras", *(measure.column for measure in KERAS)]
-    yield _markdown(columns, ([_name(target), *map(str, row.values())] for target, row in rows.items()))
+    yield markdown(columns, ([_name(target), *map(str, row.values())] for target, row in rows.items()))
 
 
 def _name(target: Target) -> str:
     if target.language == "py":
         return f"{target} {installed(target)}"
     return f"{target.version} {target.backend}"
-
-
-def _markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def replaced(readme: str, part: str) -> str:
-    """Return the README with what is between the markers replaced. Raises ValueError where they are not there."""
-    before, begin, rest = readme.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"the README has no {BEGIN} … {END}")
-    return f"{before}{begin}{part}{end}{after}"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -211,7 +198,7 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     readme = README.read_text(encoding="utf-8")
     try:
-        wanted = replaced(readme, rendered(measured(default())))
+        wanted = replaced(readme, MARK, rendered(measured(default())))
     except NotMeasured as error:
         print(f"not measured: {error}", file=sys.stderr)
         return 2

@@ -1,4 +1,5 @@
-// A model that is made inside a tidy, or returned from one, beside a twin made outside: predictions, training, release.
+// A model that is made inside a tidy, or returned from one, beside a twin made outside that has the same weights (early
+// releases pay no heed to seeds): predictions, training, release.
 /** @param {any} tf @param {any} make @param {string} how */
 function made(tf, make, how) {
   if (how === 'returned') return tf.tidy(make);
@@ -12,6 +13,7 @@ function made(tf, make, how) {
 export default async function* ({tf, models, data, release, params}) {
   const twin = models.narrow(), model = made(tf, () => models.narrow(), params.how);
   if (!model) throw new Error('the tidy returned no model');
+  model.setWeights(twin.getWeights());
   const [one, other] = [twin, model].map(each => each.predict(data.x));
   const same = one.dataSync().every((value, index) => value === other.dataSync()[index]);
   one.dispose();

@@ -1,4 +1,4 @@
-"""What of the machine's memory this process takes before it has a model: after the import, and after a first operation."""
+"""What share of the machine's memory this process takes: after the import, and after a first operation."""
 
 import os
 

@@ -5,10 +5,10 @@ import time
 TURNS, CALLS = 15, 20
 
 
-def spent(act):
+def spent(act, *arguments, **options):
     start = time.process_time()
     for _ in range(CALLS):
-        act()
+        act(*arguments, **options)
     return time.process_time() - start
 
 
@@ -21,8 +21,8 @@ def scenario(context):
         graph = [0.0] * TURNS
         model(x, training=False), traced(model, x)
         for turn in range(TURNS):
-            eager[turn] = spent(lambda x=x: model(x, training=False))
-            graph[turn] = spent(lambda x=x: traced(model, x))
+            eager[turn] = spent(model, x, training=False)
+            graph[turn] = spent(traced, model, x)
         yield f"{rows} rows: {sorted(eager)[TURNS // 2] / sorted(graph)[TURNS // 2]:.2f} times"
     del model, traced, x
     context.release()

@@ -62,7 +62,7 @@ def test_the_committed_table_is_what_the_run_says(
 ) -> None:
     monkeypatch.setattr(script, "measured", lambda targets: table)
     before = readme.read_text(encoding="utf-8")
-    assert before == script.replaced(before, script.rendered(table))
+    assert before == script.replaced(before, script.MARK, script.rendered(table))
     assert script.main(["--check"]) == 0
     assert "the README says what the run says" in capsys.readouterr().out
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from tensorledger.claims.lab import Lab, Unmeasured
+from tensorledger.claims.ranges import kind, span
 from tensorledger.targets.target import Target
 
 SCHEMA = "tensorledger/claims/1"
@@ -152,18 +153,8 @@ def _where(part: list[Evidence]) -> str:
 def spans(evidence: Sequence[Evidence]) -> str:
     """Return the targets of a part that holds there, as ranges of those measured: "tfjs 1.0.3 – 4.22.0, keras"."""
     found = []
-    for holds, run in groupby(evidence, key=lambda each: (each.holds, _kind(each.target))):
+    for holds, run in groupby(evidence, key=lambda each: (each.holds, kind(each.target))):
         targets = [each.target for each in run]
         if holds[0]:
-            found.append(_span(targets))
+            found.append(span(targets))
     return ", ".join(found)
-
-
-def _kind(target: str) -> tuple[str, str]:
-    name, _, rest = target.partition("@")
-    return name, rest.partition("/")[2]
-
-
-def _span(targets: Sequence[str]) -> str:
-    first, last = (target.removesuffix("/cpu").replace("@", " ") for target in (targets[0], targets[-1]))
-    return first if first == last else f"{first} – {last.partition(' ')[2] or last}"

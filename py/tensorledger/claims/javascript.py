@@ -88,6 +88,20 @@ def _disposed(scenario: str) -> Measure:
     return measure
 
 
+def _row_disposed(model: str) -> Measure:
+    """Return what measures whether dispose() leaves nothing of a model that has predicted, where there is one."""
+
+    def measure(lab: Lab, target: Target) -> Measured | None:
+        if not _has_dispose(lab, target):
+            return None
+        row = lab.row(target, model, "predicted", "dispose")
+        assert row.left is not None, "a row of the lab's applies"
+        figures = {"tensors": row.left.tensors, "bytes": row.left.bytes}
+        return Measured(f"{model}, predicted, dispose", row.left.nothing, figures)
+
+    return measure
+
+
 def _disposed_of_object(lab: Lab, target: Target) -> Measured | None:
     if not _has_dispose(lab, target):
         return None
@@ -97,11 +111,16 @@ def _disposed_of_object(lab: Lab, target: Target) -> Measured | None:
     return Measured("optimizer-object", nothing, _amount(released))
 
 
-def _walked_without_dispose(lab: Lab, target: Target) -> Measured | None:
-    if _has_dispose(lab, target):
-        return None
-    shows = lab.shows(target, "manual-walk")
-    return Measured("manual-walk", _nothing(shows), _end(shows))
+def _walked_without_dispose(scenario: str) -> Measure:
+    """Return what measures whether a walk over the weights leaves nothing, where models have no dispose()."""
+
+    def measure(lab: Lab, target: Target) -> Measured | None:
+        if _has_dispose(lab, target):
+            return None
+        shows = lab.shows(target, scenario)
+        return Measured(scenario, _nothing(shows), _end(shows))
+
+    return measure
 
 
 def _walk_equals_dispose(walked: str, disposed: str, usage: str) -> Measure:
@@ -182,10 +201,11 @@ def _rate(rate: float) -> Measure:
 
     def measure(lab: Lab, target: Target) -> Measured:
         shows = lab.shows(target, "regularizer-rate", rate=rate)
-        said = shows.cycle.points[0].name if shows.cycle else ""
-        name, _, value = said.partition(": ")
-        figures = {"given": rate, name or "threw": float(value) if value else shows.threw and shows.threw.message}
-        return Measured("regularizer-rate", bool(value) and float(value) == rate, figures)
+        if shows.threw is not None:
+            return Measured("regularizer-rate", False, {"given": rate, "threw": shows.threw.message})
+        assert shows.cycle is not None, "it ran, and threw nothing"
+        in_force = float(shows.cycle.points[0].name.removeprefix("in force: "))
+        return Measured("regularizer-rate", in_force == rate, {"given": rate, "in force": in_force})
 
     return measure
 
@@ -219,11 +239,12 @@ CLAIMS = (
         "A4",
         "One call of `model.dispose()` releases every weight tensor, and what belongs to the layers.",
         (
-            Part(_disposed("predict-dispose"), "a plain model"),
-            Part(_disposed("shared-layer"), "with a shared layer"),
-            Part(_disposed("nested-model"), "with a model inside"),
-            Part(_disposed("batch-norm"), "with batch normalization"),
-            Part(_disposed("stateful-rnn"), "with a stateful layer"),
+            Part(_row_disposed("classifier"), "a plain model"),
+            Part(_row_disposed("convolutional"), "a convolutional one"),
+            Part(_row_disposed("normalized"), "with batch normalization"),
+            Part(_row_disposed("shared"), "with a layer that is called twice"),
+            Part(_row_disposed("nested"), "with a model inside"),
+            Part(_row_disposed("recurrent"), "with a stateful layer"),
         ),
         "tfjs",
     ),
@@ -251,7 +272,10 @@ CLAIMS = (
         "A7",
         "On early versions without `model.dispose()`, walking the layers' `weights` and calling `dispose()` on each "
         "releases the model.",
-        (Part(_walked_without_dispose),),
+        (
+            Part(_walked_without_dispose("manual-walk")),
+            Part(_walked_without_dispose("manual-values"), "`.val.dispose()` on each does", beside=True),
+        ),
         "tfjs",
     ),
     Claim(

@@ -18,6 +18,9 @@ from tensorledger.scenarios.catalogue import Scenario, all_scenarios, find
 from tensorledger.targets.target import Target
 from tensorledger.workers.pool import Workers
 
+FEW = 4
+"""Cycles that show whether exact counts grow."""
+
 
 class Unmeasured(Exception):
     """Something could not be measured on a target; the message says why."""
@@ -34,8 +37,10 @@ class Lab(Protocol):
         """Return the judged result of a scenario, with every level, after forced collections."""
         ...
 
-    def row(self, target: Target, model: str, usage: str, recipe: str, allocator: str = "default") -> Row:
-        """Return a crossing of the recipes table. It applies."""
+    def row(
+        self, target: Target, model: str, usage: str, recipe: str, allocator: str = "default", cycles: int = FEW
+    ) -> Row:
+        """Return a crossing of the recipes table. It applies. ``cycles``: in Python; JavaScript's are fixed."""
         ...
 
 
@@ -62,7 +67,8 @@ class Measuring:
                 raise Unmeasured(str(why))
             return measured.shows
 
-        return self._once((target, scenario, recipe, *sorted(params.items())), measure)
+        shows: Shows = self._once((target, scenario, recipe, *sorted(params.items())), measure)
+        return shows
 
     def result(self, target: Target, scenario: str, recipe: str = "", cycles: int = 2) -> Result:
         def measure() -> Result:
@@ -72,19 +78,24 @@ class Measuring:
                 raise Unmeasured(result.reason)
             return result
 
-        return self._once((target, scenario, recipe, "whole", cycles), measure)
+        result: Result = self._once((target, scenario, recipe, "whole", cycles), measure)
+        return result
 
-    def row(self, target: Target, model: str, usage: str, recipe: str, allocator: str = "default") -> Row:
+    def row(
+        self, target: Target, model: str, usage: str, recipe: str, allocator: str = "default", cycles: int = FEW
+    ) -> Row:
         def measure() -> Row:
             if target.language == "js":
-                [row] = javascript.rows(model, target, [recipe], [usage], self._whole)
+                [row] = javascript.rows(model, target, [recipe], [usage], self._counting)
             else:
-                [row] = python.rows(python.crossings(model, target, [usage], [recipe], [allocator]), self._whole)
+                wanted = python.crossings(model, target, [usage], [recipe], [allocator])
+                [row] = python.rows(wanted, self._whole, cycles=cycles)
             if row.left is None or row.error is not None:
                 raise Unmeasured(row.reason or (row.error.message if row.error else "nothing was measured"))
             return row
 
-        return self._once((target, model, usage, recipe, allocator, "row"), measure)
+        row: Row = self._once((target, model, usage, recipe, allocator, cycles), measure)
+        return row
 
     def _once(self, key: tuple[Any, ...], measure: Callable[[], Any]) -> Any:
         if key not in self._known:

@@ -7,6 +7,7 @@ import re
 from tensorledger.atlas.shows import Point, Shows
 from tensorledger.claims.claim import Claim, Measure, Measured, Part
 from tensorledger.claims.lab import Lab, Unmeasured
+from tensorledger.recipes.python import CYCLES
 from tensorledger.recipes.row import Row
 from tensorledger.targets.target import Target
 
@@ -121,6 +122,11 @@ def _figures(row: Row) -> dict[str, object]:
     return {**left, **growth}
 
 
+def _long(lab: Lab, target: Target, allocator: str) -> Row:
+    """Return a row of so many cycles that sizes mean something."""
+    return lab.row(target, "extractor", "predict", "complete", allocator, cycles=CYCLES)
+
+
 def _sizes(row: Row) -> dict[str, object]:
     if row.resident is None or row.growth is None:
         raise Unmeasured("the resident size was not read")
@@ -142,7 +148,7 @@ def _is_fast(lab: Lab, target: Target) -> Measured:
 
 
 def _grows_less(lab: Lab, target: Target) -> Measured:
-    plain, setting = (lab.row(target, "extractor", "predict", "complete", each) for each in ("default", "allow-growth"))
+    plain, setting = (_long(lab, target, each) for each in ("default", "allow-growth"))
     sizes, smaller = _sizes(plain), _sizes(setting)
     taken = [int(str(each["end"])) for each in (sizes, smaller)]
     figures = {"default": sizes, "allow_growth": smaller}
@@ -151,8 +157,7 @@ def _grows_less(lab: Lab, target: Target) -> Measured:
 
 def _is_leak(lab: Lab, target: Target) -> Measured:
     """Say whether what stays is lost: nobody gives it back, and each cycle adds to it."""
-    row = lab.row(target, "extractor", "predict", "complete")
-    pooled = lab.row(target, "extractor", "predict", "complete", "system")
+    row, pooled = (_long(lab, target, each) for each in ("default", "system"))
     sizes, system = _sizes(row), _sizes(pooled)
     retained = int(str(sizes["end"])) - int(str(sizes["start"]))
     tensors = row.left.tensors if row.left else None

@@ -21,6 +21,7 @@ from tensorledger.targets.target import Target
 from tensorledger.terminal.console import console
 from tensorledger.terminal.progress import progress
 from tensorledger.terminal.recipes import LEGEND, levels, reasons, tables
+from tensorledger.workers.allocators import ALLOCATORS, DEFAULT
 from tensorledger.workers.pool import Workers
 
 ALL = "all"
@@ -60,7 +61,7 @@ class ModelType(click.ParamType[str]):
     "--allocator",
     "allocators",
     multiple=True,
-    type=click.Choice([*python.ALLOCATORS, ALL]),
+    type=click.Choice([*ALLOCATORS, ALL]),
     help="TensorFlow's allocator, in Python. Again for more. Default: default.",
 )
 @click.option(
@@ -95,7 +96,7 @@ def recipes(
         models=_models(models),
         recipes=recipes,
         usages=usages,
-        allocators=python.ALLOCATORS if ALL in allocators else allocators or python.ALLOCATORS[:1],
+        allocators=tuple(ALLOCATORS) if ALL in allocators else allocators or (DEFAULT,),
         cycles=cycles,
     )
     running = [target for target in targets if choice.size(target)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from statistics import linear_regression
 
+from tensorledger.models import zoo
 from tensorledger.models.saved import saved_model
 from tensorledger.protocol.messages import RECIPES, Cycle, Outcome, Reading, RunScenario, Thrown
 from tensorledger.recipes.row import Left, Resident, Rise, Row
@@ -27,6 +28,9 @@ USAGES = ("eager", "shared-traced", "traced-per-model", "traced-do-not-convert",
 ``fit`` thaws all layers and compiles the model first, with Adam and its optimizer's slots made, unless its file has
 compiled it: the extractor is frozen, and would have nothing to train.
 """
+MODELS = tuple(zoo.MODELS)
+"""The zoo's models in Python."""
+SUFFIXES = (".py", ".keras", ".h5")
 CYCLES = 16
 LIMIT = 900.0
 """Seconds that one crossing may take: 19 cycles of Keras tracing a training step."""
@@ -34,6 +38,11 @@ SCENARIO = Path(__file__).with_name("used.py")
 HARMED = "BystanderHarmed"
 UNUSABLE = "Unusable"
 KEPT = "kept"
+
+
+def takes(model: str) -> bool:
+    """Say whether a model is one of the zoo's here, or a file that can be one."""
+    return model in MODELS or (Path(model).suffix in SUFFIXES and Path(model).is_file())
 
 
 @dataclass(frozen=True)

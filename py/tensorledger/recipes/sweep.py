@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from tensorledger.protocol.messages import RECIPES
 from tensorledger.recipes import javascript, python
+from tensorledger.recipes.lever import levers
 from tensorledger.recipes.row import Row
 from tensorledger.targets.target import Target
+from tensorledger.workers.allocators import DEFAULT
 from tensorledger.workers.pool import Workers
 
 
@@ -21,7 +23,7 @@ class Choice:
     models: Sequence[str]
     recipes: Sequence[str] = ()
     usages: Sequence[str] = ()
-    allocators: Sequence[str] = (python.ALLOCATORS[0],)
+    allocators: Sequence[str] = (DEFAULT,)
     cycles: int = python.CYCLES
     """Of each crossing in Python, after the warm-up."""
 
@@ -37,7 +39,8 @@ class Choice:
             if target.language == "js":
                 yield from javascript.rows(model, target, recipes, usages, workers)
             else:
-                yield from python.rows(model, target, recipes, usages, self.allocators, workers, self.cycles)
+                wanted = python.crossings(model, target, usages, recipes, self.allocators)
+                yield from python.rows(wanted, workers, cycles=self.cycles)
 
     def _models(self, target: Target) -> list[str]:
         there = javascript if target.language == "js" else python
@@ -71,7 +74,7 @@ def sweep(
 
     executor = ThreadPoolExecutor(jobs)
     try:
-        return [row for rows in executor.map(run, targets) for row in rows]
+        return levers(row for rows in executor.map(run, targets) for row in rows)
     finally:
         over.set()
         executor.shutdown(wait=False, cancel_futures=True)
