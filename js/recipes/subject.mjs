@@ -66,3 +66,11 @@ export const targetsOf = (tf, model) => model.outputs.map((/** @type {any} */ {s
 
 /** @param {any[]} all  @returns {any}  a model of one input or output takes and gives it bare */
 export const bare = all => (all.length === 1 ? all[0] : all);
+
+/** Collects all garbage, whether or not the worker does so by itself. */
+export function collect() {
+  const force = /** @type {(() => void) | undefined} */ (globalThis.gc);
+  if (force === undefined) throw new Error('Node.js was started without --expose-gc');
+  force();
+  force();
+}

@@ -1,7 +1,7 @@
 // A model is made or loaded, predicts or is trained, and is released. Asynchronous, as loading and training are.
 
 import * as bystander from './bystander.mjs';
-import {bare, inputsOf, subject, targetsOf} from './subject.mjs';
+import {bare, collect, inputsOf, subject, targetsOf} from './subject.mjs';
 
 /** @type {{make?: () => any, load?: () => Promise<any>}} */
 let found;
@@ -16,6 +16,7 @@ export async function prepare(context) {
 export default async function trained({tf, params, release}) {
   await use(tf, params.usage);
   await release();
+  if (params.collect) collect();
   bystander.check();
 }
 

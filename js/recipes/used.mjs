@@ -1,7 +1,7 @@
 // A model is made at once, predicts if it is to, and is released. A plain function, so that every recipe applies to it.
 
 import * as bystander from './bystander.mjs';
-import {bare, inputsOf, subject} from './subject.mjs';
+import {bare, collect, inputsOf, subject} from './subject.mjs';
 
 /** @type {() => any} */
 let make;
@@ -15,9 +15,11 @@ export async function prepare(context) {
 }
 
 /** @param {any} context */
-export default function used({tf, params, release}) {
+export default function used({tf, params, held, release}) {
   use(tf, params.usage);
   release();
+  held.length = 0; // release() has still to come to it
+  if (params.collect) collect();
   bystander.check();
 }
 

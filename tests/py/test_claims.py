@@ -127,8 +127,8 @@ def graphs(count: int, kept: int = 0) -> Shows:
 
 
 EITHER_WAY: list[tuple[str, str, Target, Told, Told]] = [
-    ("A1", "", NEW, Told(create_dispose=result(WEIGHTS)), Told(create_dispose=result((0, 0)))),
-    ("A1", "", NEW, Told(create_dispose=result((8, 814_120))), Told(create_dispose=result((4, 814_000)))),
+    ("A1", "", NEW, Told(row=row(WEIGHTS)), Told(row=row())),
+    ("A1", "", NEW, Told(row=row((8, 814_120))), Told(row=row((4, 814_000)))),
     ("A2", "", NEW, Told(model_in_tidy=shows(("tidied", *WEIGHTS))), Told(model_in_tidy=shows(("tidied", 0, 0)))),
     ("A3", "", NEW, Told(), dispose_missing()),
     ("A4", "a plain model", NEW, Told(row=row()), Told(row=row((2, 440)))),
@@ -366,7 +366,7 @@ def test_the_verdict_follows_from_what_was_measured(found: list[Evidence], verdi
 
 def test_a_claim_is_settled_on_the_targets_that_it_is_about_and_one_that_takes_long_on_the_newest() -> None:
     begun: list[tuple[str, str]] = []
-    lab = Told(create_dispose=result(WEIGHTS), leak_bytes=result(), leak_heap=result(), leak_native=result())
+    lab = Told(row=row(WEIGHTS), leak_bytes=result(), leak_heap=result(), leak_native=result())
 
     def told(claim: Claim, target: Target) -> None:
         begun.append((claim.id, str(target)))

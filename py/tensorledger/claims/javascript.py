@@ -47,10 +47,10 @@ def _has_dispose(lab: Lab, target: Target) -> bool:
 
 
 def _dropped(lab: Lab, target: Target) -> Measured:
-    result = lab.result(target, "create-dispose", recipe="drop-reference")
-    end = result.checkpoints[-1]
-    figures = {"tensors": end.tensors, "bytes": end.bytes}
-    return Measured("create-dispose, drop-reference", _has_weights(end.tensors, end.bytes), figures)
+    row = lab.row(target, "classifier", "made", "drop-reference")
+    assert row.left is not None, "a row of the lab's applies"
+    figures = {"tensors": row.left.tensors, "bytes": row.left.bytes}
+    return Measured("classifier, made, drop-reference", _has_weights(row.left.tensors, row.left.bytes), figures)
 
 
 def _outlives_tidy(lab: Lab, target: Target) -> Measured:

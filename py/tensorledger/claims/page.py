@@ -20,8 +20,8 @@ HEAD = """\
 
 `tensorledger claims --target 'tfjs@*' --target keras --target tf-keras --json docs/claims.json` measures them all, and
 `tensorledger claims --from docs/claims.json --page docs/claims.md --readme README.md` writes this page from that file.
-Each line is what one part of a claim came to on targets that are alike; tensors and bytes are those that are left beyond
-the baseline.
+Each line is what one part of a claim came to on targets that are alike; tensors and bytes are those that are left
+beyond the baseline.
 """
 
 

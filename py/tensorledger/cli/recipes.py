@@ -13,16 +13,18 @@ from rich.console import Console
 from rich.markup import escape
 
 from tensorledger.cells.ahead import cores
-from tensorledger.cli.options import RecipeType, flat, json_option, target_option, write_json
+from tensorledger.cli.options import NewFile, RecipeType, flat, json_option, target_option, write_json
+from tensorledger.environment.folders import write_whole
 from tensorledger.recipes import javascript, python
+from tensorledger.recipes.page import MARK, part
 from tensorledger.recipes.row import SCHEMA, Row
 from tensorledger.recipes.sweep import Choice, sweep
+from tensorledger.results.marked import NoMarks, replaced
 from tensorledger.targets.target import Target
 from tensorledger.terminal.console import console
 from tensorledger.terminal.progress import progress
-from tensorledger.terminal.recipes import LEGEND, levels, reasons, tables
+from tensorledger.terminal.recipes import LEGEND, levels, tables, why
 from tensorledger.workers.allocators import ALLOCATORS, DEFAULT
-from tensorledger.workers.pool import Workers
 
 ALL = "all"
 
@@ -71,6 +73,11 @@ class ModelType(click.ParamType[str]):
     type=click.IntRange(min=2),
     help="Cycles of each crossing in Python; JavaScript's, counted exactly, take 2.",
 )
+@click.option(
+    "--page",
+    type=NewFile(),
+    help="Write the tables between the marks <!-- recipes js --> and <!-- recipes py --> there, as Markdown.",
+)
 @click.option("--jobs", default=cores, type=click.IntRange(min=1), help="Targets at once. Default: one a core.")
 @json_option
 def recipes(
@@ -80,6 +87,7 @@ def recipes(
     usages: Sequence[str],
     allocators: Sequence[str],
     cycles: int,
+    page: Path | None,
     jobs: int,
     json_file: Path | None,
 ) -> None:
@@ -107,18 +115,19 @@ def recipes(
         )
     shown, rows = console(), list[Row]()
     try:
-        with Workers() as workers:
-            rows = _measured(choice, running, workers, jobs, shown, rows)
+        rows = _measured(choice, running, jobs, shown, rows)
     except KeyboardInterrupt:
         shown.print(f"[yellow]interrupted after {len(rows)} rows[/]")
         raise click.exceptions.Exit(128 + signal.SIGINT) from None
     finally:
         if json_file is not None:
             write_json(json_file, {"schema": SCHEMA, "rows": msgspec.to_builtins(rows)})
+    if page is not None:
+        _write_page(page, rows)
     for table in tables(rows):
         shown.print(table)
     shown.print(f"[dim]{LEGEND}[/]")
-    for line in reasons(rows):
+    for line in why(rows):
         shown.print(line, soft_wrap=True)
     sizes = levels(rows)
     if sizes is not None:
@@ -126,14 +135,22 @@ def recipes(
     raise click.exceptions.Exit(_status(rows))
 
 
+def _write_page(page: Path, rows: Sequence[Row]) -> None:
+    try:
+        text = page.read_text(encoding="utf-8")
+        for language in dict.fromkeys(row.language for row in rows):
+            text = replaced(text, f"{MARK} {language}", part(rows, language))
+        write_whole(page, text)
+    except (OSError, NoMarks) as error:
+        raise click.UsageError(f"{page}: {error}") from error
+
+
 def _models(written: Sequence[str]) -> list[str]:
     every = [*javascript.MODELS, *python.MODELS]
     return list(dict.fromkeys(model for name in written or every[:1] for model in (every if name == ALL else [name])))
 
 
-def _measured(
-    choice: Choice, targets: list[Target], workers: Workers, jobs: int, shown: Console, rows: list[Row]
-) -> list[Row]:
+def _measured(choice: Choice, targets: list[Target], jobs: int, shown: Console, rows: list[Row]) -> list[Row]:
     """Return the rows in the order of the targets; ``rows`` has them as they come, for who interrupts."""
     bar = progress(shown)
     with bar:
@@ -143,7 +160,7 @@ def _measured(
             rows.append(row)
             bar.update(task, advance=1, description=escape(f"{row.target} {row.model}, {row.usage}: {row.recipe}"))
 
-        return sweep(choice, targets, workers, jobs, told)
+        return sweep(choice, targets, jobs, told)
 
 
 def _status(rows: Sequence[Row]) -> int:

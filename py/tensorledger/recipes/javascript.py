@@ -59,7 +59,7 @@ def rows(model: str, target: Target, recipes: Sequence[str], usages: Sequence[st
     """Yield a row for each crossing of ``usages`` and ``recipes`` of a model on a target.
 
     ``model`` is the zoo's by its name, a .js, .mjs or .cjs file whose default export makes one of ``tf``, or a folder
-    with a ``model.json``.
+    with a ``model.json``. ``workers`` may be such as give nothing but exact counts.
     """
     for usage in usages:
         for recipe in recipes:
@@ -83,7 +83,12 @@ def _request(model: str, recipe: str, usage: str) -> RunScenario:
         recipe=recipe,
         cycles=CYCLES,
         throws=True,
-        params={"model": model if model in MODELS else str(Path(model).absolute()), "usage": usage},
+        params={
+            "model": model if model in MODELS else str(Path(model).absolute()),
+            "usage": usage,
+            # Where nothing is called, a collection is all that could release it; exact counts need none.
+            "collect": recipe == "drop-reference",
+        },
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from tensorledger.atlas.measure import counting
 from tensorledger.protocol.messages import RECIPES
 from tensorledger.recipes import javascript, python
 from tensorledger.recipes.lever import levers
@@ -32,12 +33,12 @@ class Choice:
         both = len(self._recipes(target)) * len(self._usages(target)) * len(self._models(target))
         return both * (len(self.allocators) if target.language == "py" else 1)
 
-    def rows(self, target: Target, workers: Workers) -> Iterator[Row]:
-        """Yield the rows of a target as they are measured."""
+    def rows(self, target: Target, counting: Workers, workers: Workers) -> Iterator[Row]:
+        """Yield the rows of a target as they are measured; of JavaScript, nothing but exact counts is wanted."""
         recipes, usages = self._recipes(target), self._usages(target)
         for model in self._models(target):
             if target.language == "js":
-                yield from javascript.rows(model, target, recipes, usages, workers)
+                yield from javascript.rows(model, target, recipes, usages, counting)
             else:
                 wanted = python.crossings(model, target, usages, recipes, self.allocators)
                 yield from python.rows(wanted, workers, cycles=self.cycles)
@@ -54,27 +55,24 @@ class Choice:
         return [name for name in there if not self.usages or name in self.usages]
 
 
-def sweep(
-    choice: Choice, targets: Sequence[Target], workers: Workers, jobs: int, told: Callable[[Row], None]
-) -> list[Row]:
-    """Return all rows, in the order of the targets. ``told`` is handed each as it is measured, by any thread.
-
-    A thread at a time runs a target; an interrupt ends it with its worker.
-    """
+def sweep(choice: Choice, targets: Sequence[Target], jobs: int, told: Callable[[Row], None]) -> list[Row]:
+    """Return all rows, in the order of the targets. ``told`` is handed each as it is measured, by any thread."""
     over = threading.Event()
 
     def run(target: Target) -> list[Row]:
         found = []
-        for row in choice.rows(target, workers):
+        for row in choice.rows(target, counts, workers):
             found.append(row)
             told(row)
             if over.is_set():
                 break
         return found
 
-    executor = ThreadPoolExecutor(jobs)
+    counts, workers, executor = counting(), Workers(), ThreadPoolExecutor(jobs)
     try:
         return levers(row for rows in executor.map(run, targets) for row in rows)
     finally:
         over.set()
+        counts.stop()
+        workers.stop()
         executor.shutdown(wait=False, cancel_futures=True)
