@@ -134,18 +134,11 @@ def test_what_was_traced_before_the_baseline_works_as_before(workers: Workers, t
     assert left(outcome.cycles[-1]) == (0, 0)
 
 
+ALL = "kept.drop_gradients = lambda since: [kept.gradients.registry().pop(name) for name in kept.gradients.traced()]"
+
+
 @pytest.mark.parametrize("target", KERASES)
-@pytest.mark.parametrize(
-    ("fault", "throws"),
-    [
-        ("", False),
-        (
-            "kept.drop_gradients = lambda since: [kept.gradients.registry().pop(name) for name in kept.gradients.traced()]",
-            True,
-        ),
-    ],
-    ids=["as it is", "that drops all gradients"],
-)
+@pytest.mark.parametrize(("fault", "throws"), [("", False), (ALL, True)], ids=["as it is", "that drops all gradients"])
 def test_what_the_bystander_traces_within_the_cycle_stays_too(
     workers: Workers, tmp_path: Path, target: str, fault: str, throws: bool
 ) -> None:
