@@ -81,7 +81,7 @@ function callsIn(layer, models) {
   return calls(layer).filter(node => homes.some(model => (
     model.containerNodes.size > 0
       ? model.containerNodes.has(`${layer.name}_ib-${layer.inboundNodes.indexOf(node)}`)
-      // Up to 1.0.4 a Sequential knows its calls only once it was compiled or has predicted: they follow its own layers.
+      // Early releases' Sequential knows its calls only once it was compiled or has predicted: they follow its own layers.
       : node.inboundLayers.every((/** @type {any} */ previous) => isAmong(previous, models)))));
 }
 
@@ -119,12 +119,12 @@ export function optimizerOf(model) {
   try {
     return model.optimizer ?? undefined;
   } catch {
-    return undefined; // 1.0.0 to 1.0.4: a Sequential that was never compiled
+    return undefined; // 1.0.1 to 1.2.2: a Sequential that was never compiled
   }
 }
 
 /**
- * Whether a model made its optimizer itself, of a name; null where the release does not record it (0.10.0 to 1.0.2).
+ * Whether a model made its optimizer itself, of a name; null where the release does not record it (0.10.0 to 1.0.0).
  * @param {any} model
  * @returns {boolean | null}
  */
@@ -134,7 +134,7 @@ export function ownsOptimizer(model) {
 }
 
 /**
- * What the initializers of weights left beside them. Up to 0.13 each leaves its output, whose id is the one before the
+ * What the initializers of weights left beside them. Up to 0.14.0 each leaves its output, whose id is the one before the
  * weight's, and a recurrent layer's also what it was computed from. Nothing refers to them but the engine's permanent
  * scope, where they are if they were made outside of any other.
  * @param {any[]} weights  of one layer

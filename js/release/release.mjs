@@ -11,7 +11,7 @@ const compiled = new WeakMap();
  * knows that it is released. A layer, or a model inside it, that another model calls as well stays until that is released. To
  * release a model again does nothing.
  *
- * 0.10.0 to 1.0.2 do not record whether an optimizer was given by its name. There the optimizer stays, and is told in
+ * 0.10.0 to 1.0.0 do not record whether an optimizer was given by its name. There the optimizer stays, and is told in
  * `kept`, unless the model was made by `makeModel`, or `optimizer` says otherwise.
  * @param {any} model
  * @param {{optimizer?: boolean}} [options]  whether the optimizer goes too; by default if the model made it itself
@@ -26,7 +26,7 @@ export function releaseModel(model, {optimizer} = {}) {
   try {
     model.dispose?.();
   } catch {
-    // Up to 1.0.4 that of a Sequential throws before it was compiled, and on most releases a second one does. What it leaves
+    // From 1.0.1 to 1.2.2 that of a Sequential throws before it was compiled, and on most releases a second one does. What it leaves
     // is released below.
   }
   for (const tensor of all) if (!tensor.isDisposed) tensor.dispose();
@@ -37,8 +37,8 @@ export function releaseModel(model, {optimizer} = {}) {
 
 /**
  * Makes a model so that nothing of its making is left beside it: `make` runs inside a `tf.tidy`, which takes what
- * constructors and initializers leave (those of recurrent layers from 0.14.0 to 2.8.6 leave 8 tensors that nothing refers
- * to any more, so that `releaseModel` cannot find them). Weights are variables, and stay.
+ * constructors and initializers leave and nothing refers to any more, so that `releaseModel` cannot find it: initializers in
+ * 0.14.1, and the constructors of recurrent layers from 0.14.1 to 3.6.0. Weights are variables, and stay.
  * @template T
  * @param {any} tf
  * @param {() => T} make  synchronous

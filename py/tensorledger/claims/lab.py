@@ -88,8 +88,7 @@ class Measuring:
             if target.language == "js":
                 [row] = javascript.rows(model, target, [recipe], [usage], self._counting)
             else:
-                wanted = python.crossings(model, target, [usage], [recipe], [allocator])
-                [row] = python.rows(wanted, self._whole, cycles=cycles)
+                [row] = python.rows(model, target, [recipe], [usage], [allocator], self._whole, cycles)
             if row.left is None or row.error is not None:
                 raise Unmeasured(row.reason or (row.error.message if row.error else "nothing was measured"))
             return row

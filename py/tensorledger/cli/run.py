@@ -34,6 +34,7 @@ from tensorledger.terminal.grid import grid, seconds
 from tensorledger.terminal.marks import marked
 from tensorledger.terminal.progress import progress
 from tensorledger.verdicts.verdict import AS_EXPECTED
+from tensorledger.workers.allocators import ALLOCATORS, DEFAULT
 from tensorledger.workers.pool import Workers
 
 
@@ -42,6 +43,13 @@ from tensorledger.workers.pool import Workers
 @target_option
 @click.option("--cycles", default=10, show_default=True, type=click.IntRange(min=1), help="Cycles after the warm-up.")
 @click.option("--recipe", default="", type=RecipeType(), help="The way to release. Default: the target's own.")
+@click.option(
+    "--allocator",
+    default=DEFAULT,
+    show_default=True,
+    type=click.Choice([*ALLOCATORS]),
+    help="The setting of TensorFlow's allocator, in Python.",
+)
 @click.option(
     "--timeout", "limit", default=LIMIT, show_default=True, type=click.FloatRange(min=0.1), help="Seconds for one cell."
 )
@@ -63,6 +71,7 @@ def run(
     chosen: Sequence[list[Target]],
     cycles: int,
     recipe: str,
+    allocator: str,
     limit: float,
     params: Sequence[tuple[str, Any]],
     full_stacks: bool,
@@ -78,7 +87,14 @@ def run(
     to_run = _cells(named, flat(chosen))
     shown = console()
     results: list[Result] = []
-    settings = Settings(cycles=cycles, recipe=recipe, limit=limit, params=dict(params), full_stacks=full_stacks)
+    settings = Settings(
+        cycles=cycles,
+        recipe=recipe,
+        allocator=allocator,
+        limit=limit,
+        params=dict(params),
+        full_stacks=full_stacks,
+    )
     with Workers() as workers:
         try:
             _run(to_run, workers, settings, shown, results)
@@ -117,7 +133,7 @@ def _cells(scenarios: list[Scenario], targets: list[Target]) -> list[Cell]:
 
 def _run(to_run: list[Cell], workers: Workers, settings: Settings, shown: Console, results: list[Result]) -> None:
     bar = progress(shown)
-    prepare([cell.target for cell in to_run], workers)
+    prepare([cell.target for cell in to_run], workers, settings.allocator)
     with bar:
         task = bar.add_task("", total=len(to_run))
         for cell in to_run:

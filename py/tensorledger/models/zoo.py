@@ -1,4 +1,5 @@
-"""The two models that the claims are about, for whichever Keras is handed in: Keras 3's ``keras`` or ``tf_keras``.
+"""The two models that the claims are about, and small ones that have what those have not, for whichever Keras is
+handed in: Keras 3's ``keras`` or ``tf_keras``.
 
 Building makes the model and nothing else: no prediction, no tensor beside the model's own, and nothing drawn from
 a global random state, because every initializer and every Dropout has a seed of its own. Layers have fixed names,
@@ -51,7 +52,62 @@ def extractor(keras: Any) -> Any:
     return model
 
 
+def shared(keras: Any) -> Any:
+    """Return a model with one Dense layer that is called twice: [n, 784] to [n, 10], 6 weights, 8,070 parameters."""
+    inputs = keras.Input((784,), name="input")
+    twice = _dense(keras, 10, "relu", "twice", seed=2)
+    outputs = twice(twice(_dense(keras, 10, "linear", "first", seed=1)(inputs)))
+    return keras.Model(inputs, _dense(keras, 10, "softmax", "output", seed=3)(outputs), name="shared")
+
+
+def nested(keras: Any) -> Any:
+    """Return a model whose first layer is a model: [n, 784] to [n, 10], 4 weights, 7,960 parameters."""
+    inner = keras.Sequential([keras.Input((784,), name="inner_input"), _dense(keras, 10, "relu", "hidden", seed=1)])
+    return keras.Sequential(
+        [keras.Input((784,), name="input"), inner, _dense(keras, 10, "softmax", "output", seed=2)], name="nested"
+    )
+
+
+def recurrent(keras: Any) -> Any:
+    """Return a stateful LSTM: [8, 28, 28] to [8, 10], 5 weights, 578 parameters, and two states that are variables."""
+    lstm = keras.layers.LSTM(
+        4,
+        stateful=True,
+        kernel_initializer=keras.initializers.GlorotUniform(seed=1),
+        recurrent_initializer=keras.initializers.GlorotUniform(seed=2),
+        name="lstm",
+    )
+    inputs = keras.Input(batch_shape=(8, 28, 28), name="input")
+    return keras.Model(inputs, _dense(keras, 10, "softmax", "output", seed=3)(lstm(inputs)), name="recurrent")
+
+
+def convolutional(keras: Any) -> Any:
+    """Return a small convolutional network: [n, 28, 28, 1] to [n, 10], 4 weights, 6,810 parameters."""
+    initializer = keras.initializers.GlorotUniform(seed=1)
+    convolution = keras.layers.Conv2D(
+        4, 3, strides=2, activation="relu", kernel_initializer=initializer, name="convolution"
+    )
+    return keras.Sequential(
+        [
+            keras.Input((28, 28, 1), name="input"),
+            convolution,
+            keras.layers.Flatten(name="flatten"),
+            _dense(keras, 10, "softmax", "output", seed=2),
+        ],
+        name="convolutional",
+    )
+
+
 MODELS: dict[str, Callable[[Any], Any]] = {"classifier": classifier, "extractor": extractor}
+"""Those that are saved and converted too, so that they can be loaded."""
+ZOO: dict[str, Callable[[Any], Any]] = {
+    **MODELS,
+    "shared": shared,
+    "nested": nested,
+    "recurrent": recurrent,
+    "convolutional": convolutional,
+}
+"""All of them."""
 
 
 def _dense(keras: Any, units: int, activation: str, name: str, seed: int, **more: Any) -> Any:

@@ -1,23 +1,25 @@
-"""The rows of Python targets: a model, by usage, by recipe, by the allocator's setting, each in a fresh worker."""
+"""Rows of the recipes table in Python: a model, by usage, recipe and allocator's setting, each in a fresh worker."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
 from statistics import linear_regression
 
-from tensorledger.models import zoo
+import msgspec.structs
+
+from tensorledger.environment.cache import CacheUnusable
 from tensorledger.models.saved import saved_model
-from tensorledger.protocol.messages import RECIPES, Cycle, Outcome, Reading, RunScenario, Thrown
+from tensorledger.models.zoo import ZOO
+from tensorledger.protocol.messages import Cycle, Outcome, Reading, RunScenario, Thrown
+from tensorledger.recipes.lever import levers
 from tensorledger.recipes.row import Left, Resident, Rise, Row
 from tensorledger.results.result import Failure
 from tensorledger.targets.target import Target
 from tensorledger.verdicts.relative import relative
-from tensorledger.workers.allocators import DEFAULT, environment
+from tensorledger.workers import allocators as settings
 from tensorledger.workers.errors import WorkerFailed
 from tensorledger.workers.pool import Workers
 from tensorledger.workers.worker import Watch
@@ -28,127 +30,89 @@ USAGES = ("eager", "shared-traced", "traced-per-model", "traced-do-not-convert",
 ``fit`` thaws all layers and compiles the model first, with Adam and its optimizer's slots made, unless its file has
 compiled it: the extractor is frozen, and would have nothing to train.
 """
-MODELS = tuple(zoo.MODELS)
+MODELS = tuple(ZOO)
 """The zoo's models in Python."""
-SUFFIXES = (".py", ".keras", ".h5")
+SUFFIXES = (".keras", ".h5", ".py")
+ALLOCATORS = tuple(settings.ALLOCATORS)
+"""The settings of TensorFlow's allocator, the default first."""
 CYCLES = 16
 LIMIT = 900.0
 """Seconds that one crossing may take: 19 cycles of Keras tracing a training step."""
 SCENARIO = Path(__file__).with_name("used.py")
 HARMED = "BystanderHarmed"
 UNUSABLE = "Unusable"
+NOT_MADE = "prepare"
+"""Where an error is said to be that came before the first cycle: the model could not be made."""
 KEPT = "kept"
-
-
-def takes(model: str) -> bool:
-    """Say whether a model is one of the zoo's here, or a file that can be one."""
-    return model in MODELS or (Path(model).suffix in SUFFIXES and Path(model).is_file())
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """One row to be measured. ``model`` is a name of the zoo, or the path of a .keras, .h5 or .py file."""
+    """What one row is about. ``model`` is a name of the zoo, or the path of a .keras, .h5 or .py file."""
 
     model: str
     target: Target
     usage: str
     recipe: str
-    allocator: str = DEFAULT
+    allocator: str
 
 
-def crossings(
+def takes(model: str) -> bool:
+    """Say whether a model is one of the zoo's here, or a file that can be one."""
+    path = Path(model)
+    return model in MODELS or (path.suffix in SUFFIXES and path.is_file())
+
+
+def rows(
     model: str,
     target: Target,
-    usages: Sequence[str] = USAGES,
-    recipes: Sequence[str] = RECIPES["py"],
-    allocators: Sequence[str] = (DEFAULT,),
-) -> list[Crossing]:
-    """Return every crossing on a target. Raises ValueError for a target, usage, recipe or setting there is none of."""
-    if target.language != "py":
-        raise ValueError(f"{target} is no Python target")
-    for what, names, known in (("usage", usages, USAGES), ("recipe", recipes, RECIPES["py"])):
-        for name in names:
-            if name not in known:
-                raise ValueError(f"no {what} {name!r} in Python; there are {', '.join(known)}")
-    for allocator in allocators:
-        environment(allocator)
-    return [
-        Crossing(model, target, usage, recipe, allocator)
-        for allocator in allocators
-        for usage in usages
-        for recipe in recipes
-    ]
-
-
-def rows(wanted: Sequence[Crossing], workers: Workers, *, cycles: int = CYCLES, limit: float = LIMIT) -> Iterator[Row]:
-    """Measure crossings one after the other and yield each one's row; whatever breaks is its ``error``.
-
-    ``cycles``: after the warm-up, at least 2. A model that cannot be made is not tried again in its other rows.
-    ``lever`` is null: it needs the rows together (``lever.levers``).
-    """
-    unmade: dict[tuple[str, Target], Failure] = {}
-    for crossing in wanted:
-        own = crossing.model, crossing.target
-        row = _failed(crossing, unmade[own]) if own in unmade else measured(crossing, workers, cycles, limit)
-        if row.error is not None and row.cycles == 0 and row.error.type not in _OF_WORKERS:
-            unmade[own] = row.error
-        yield row
-
-
-def rows_at_once(
-    wanted: Sequence[Crossing], workers: Workers, *, jobs: int, cycles: int = CYCLES, limit: float = LIMIT
+    recipes: Sequence[str],
+    usages: Sequence[str],
+    allocators: Sequence[str],
+    workers: Workers,
+    cycles: int = CYCLES,
 ) -> Iterator[Row]:
-    """Measure as ``rows`` does, with as many targets at once as ``jobs``; yield rows as they come."""
-    targets = list(dict.fromkeys(crossing.target for crossing in wanted))
-    done: SimpleQueue[Row | BaseException] = SimpleQueue()
-    over = threading.Event()
-    waiting: SimpleQueue[Target] = SimpleQueue()
-    for target in targets:
-        waiting.put(target)
+    """Yield a row for each crossing of a model on a target, those that differ only by the allocator together.
 
-    def work() -> None:
-        try:
-            while not waiting.empty() and not over.is_set():
-                target = waiting.get()
-                of_target = [crossing for crossing in wanted if crossing.target == target]
-                for row in rows(of_target, workers, cycles=cycles, limit=limit):
-                    done.put(row)
-                    if over.is_set():
-                        return
-        except BaseException as error:
-            done.put(error)
-        # On Linux a process ends with the thread that started it: the last stems may be asked for more.
-        over.wait()
-
-    for _ in range(min(jobs, len(targets))):
-        threading.Thread(target=work, daemon=True).start()
-    try:
-        for _ in wanted:
-            row = done.get()
-            if isinstance(row, BaseException):
-                raise row
-            yield row
-    finally:
-        over.set()
+    ``model`` is one that the module ``takes``. ``cycles``: after the warm-up, at least 2. Whatever breaks is a row's
+    ``error``. A model that cannot be made is not tried again. Raises ValueError for an unknown usage or setting.
+    """
+    for usage in usages:
+        if usage not in USAGES:
+            raise ValueError(f"no usage {usage!r} in Python; there are {', '.join(USAGES)}")
+    for allocator in allocators:
+        settings.environment(allocator)
+    unmade: Failure | None = None
+    for usage in usages:
+        for recipe in recipes:
+            found: list[Row] = []
+            for allocator in allocators:
+                crossing = Crossing(model, target, usage, recipe, allocator)
+                found.append(_failed(crossing, unmade) if unmade else measured(crossing, workers, cycles))
+                error = found[-1].error
+                if error is not None and error.checkpoint == NOT_MADE:
+                    unmade = error
+            yield from levers(found)
 
 
-def measured(crossing: Crossing, workers: Workers, cycles: int, limit: float) -> Row:
-    """Measure one crossing in a fresh worker."""
+def measured(crossing: Crossing, workers: Workers, cycles: int = CYCLES) -> Row:
+    """Measure one crossing in a fresh worker; ``lever`` is null, since it needs the rows of other settings too."""
+    model = crossing.model if crossing.model in MODELS else str(Path(crossing.model).absolute())
     request = RunScenario(
         scenario=str(SCENARIO),
         model="classifier",
         recipe=crossing.recipe,
         cycles=cycles + 2,
         throws=True,
-        params={"model": crossing.model, "usage": crossing.usage, "cycles": cycles},
+        params={"model": model, "usage": crossing.usage, "cycles": cycles},
     )
     watch = Watch(reached=lambda cycle, checkpoint: None, saved_model=saved_model, enough=_broke)
     started = time.monotonic()
     try:
         outcome, _ = workers.run(
-            crossing.target, request, watch, limit, keep=False, fresh=True, allocator=crossing.allocator
+            crossing.target, request, watch, LIMIT, keep=False, fresh=True, allocator=crossing.allocator
         )
-    except WorkerFailed as error:
+    except (WorkerFailed, CacheUnusable) as error:
         return _failed(crossing, Failure(type=type(error).__name__, message=str(error), checkpoint=None, stack=[]))
     return row_of(crossing, outcome, cycles, time.monotonic() - started)
 
@@ -158,7 +122,7 @@ def row_of(crossing: Crossing, outcome: Outcome, cycles: int, seconds: float = 0
     if outcome.not_applicable is not None:
         return _row(crossing, applies=False, reason=outcome.not_applicable)
     if outcome.error is not None:
-        return _failed(crossing, _failure(outcome.error))
+        return _failed(crossing, msgspec.structs.replace(_failure(outcome.error), checkpoint=NOT_MADE))
     thrown = [cycle.thrown for cycle in outcome.cycles if cycle.thrown is not None]
     for found in thrown:
         if found.type == UNUSABLE:
@@ -178,9 +142,6 @@ def row_of(crossing: Crossing, outcome: Outcome, cycles: int, seconds: float = 0
         resident=_resident(lived[0].baseline, ends[-1], _end(trimmed)),
         seconds=seconds,
     )
-
-
-_OF_WORKERS = ("WorkerDied", "WorkerHung", "WorkerFlooded", "WorkerBroken", "WorkerNotStarted")
 
 
 def _broke(cycles: Sequence[Cycle]) -> bool:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from tensorledger.atlas.measure import counting
 from tensorledger.protocol.messages import RECIPES
 from tensorledger.recipes import javascript, python
-from tensorledger.recipes.lever import levers
 from tensorledger.recipes.row import Row
 from tensorledger.targets.target import Target
 from tensorledger.workers.allocators import DEFAULT
@@ -40,8 +39,7 @@ class Choice:
             if target.language == "js":
                 yield from javascript.rows(model, target, recipes, usages, counting)
             else:
-                wanted = python.crossings(model, target, usages, recipes, self.allocators)
-                yield from python.rows(wanted, workers, cycles=self.cycles)
+                yield from python.rows(model, target, recipes, usages, self.allocators, workers, self.cycles)
 
     def _models(self, target: Target) -> list[str]:
         there = javascript if target.language == "js" else python
@@ -70,7 +68,7 @@ def sweep(choice: Choice, targets: Sequence[Target], jobs: int, told: Callable[[
 
     counts, workers, executor = counting(), Workers(), ThreadPoolExecutor(jobs)
     try:
-        return levers(row for rows in executor.map(run, targets) for row in rows)
+        return [row for rows in executor.map(run, targets) for row in rows]
     finally:
         over.set()
         counts.stop()

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tensorledger.data import samples
+from tensorledger.models.zoo import ZOO
 from tensorledger.runtime.context import Context
 
 LOSSES = {"classifier": "categorical_crossentropy", "extractor": "binary_crossentropy"}
@@ -196,7 +197,7 @@ def scenario(context: Context) -> None:
 def make(context: Context) -> Any:
     """Make the model that ``params`` names: one of the zoo, or a file's."""
     name = context.params["model"]
-    return getattr(context.models, name)() if name in context.models.NAMES else context.models.load(name)
+    return context.models.make(name) if name in ZOO else context.models.load(name)
 
 
 def trim() -> None:

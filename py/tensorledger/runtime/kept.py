@@ -105,12 +105,10 @@ def _take(entries: dict[str, dict[str, Any]], since: set[str]) -> dict[str, list
     taken: dict[str, list[weakref.ref[Any]]] = {}
     for name, entry in gradients.traced().items():
         graphs = [] if name in since else gradients.graphs(entry)
-        # TensorFlow empties a graph whose function is gone: then nothing can use it, whatever refers to it.
-        whole = [graph for graph in graphs if hasattr(graph, "__dict__")]
-        for graph in whole:
-            graph.__dict__.setdefault(_KEPT, {})[name] = entry
+        for graph in graphs:
+            setattr(graph, _KEPT, {**getattr(graph, _KEPT, {}), name: entry})
         if graphs:
-            taken[name] = [weakref.ref(graph) for graph in whole]
+            taken[name] = [weakref.ref(graph) for graph in graphs]
             del entries[name]
     return taken
 

@@ -25,16 +25,33 @@ class Zoo:
         self._makers: dict[str, Callable[[Any], Any]] = {}
         """The function ``model`` of each .py file that was loaded: its module is made once."""
 
-    NAMES = ("classifier", "extractor")
-    """The methods that make a model of the zoo."""
+    def make(self, name: str) -> Any:
+        """Make a model of the zoo by its name. Raises KeyError where there is none such."""
+        return self._hold(zoo.ZOO[name](self._keras))
 
     def classifier(self) -> Any:
         """Make the MLP of the first question."""
-        return self._hold(zoo.classifier(self._keras))
+        return self.make("classifier")
 
     def extractor(self) -> Any:
         """Make the model of the second question."""
-        return self._hold(zoo.extractor(self._keras))
+        return self.make("extractor")
+
+    def shared(self) -> Any:
+        """Make a model with a layer that is called twice."""
+        return self.make("shared")
+
+    def nested(self) -> Any:
+        """Make a model within a model."""
+        return self.make("nested")
+
+    def recurrent(self) -> Any:
+        """Make a stateful LSTM."""
+        return self.make("recurrent")
+
+    def convolutional(self) -> Any:
+        """Make a small convolutional network."""
+        return self.make("convolutional")
 
     def load(self, name_or_path: str) -> Any:
         """Load a saved model: one of the zoo by its name, as this Keras saved it, or a file.
