@@ -47,6 +47,7 @@ def atlas(*walks: Walk, scenario: str = "walk") -> Atlas:
         environment={"node": "18.4.0"},
         backend="cpu",
         releases=RELEASES[: len(walks)],
+        recipes=[],
         unusable=[],
         scenarios={
             scenario: [
@@ -130,6 +131,15 @@ def test_a_throw_is_proposed_with_its_place_and_a_pattern(files: Definitions) ->
     (found,) = tomllib.loads(block(proposal))["deviation"]
     assert found["throws"] == {"after": "created", "matches": r"model\.dispose is not a function \(1\+1\)"}
     assert "released" not in found["checkpoints"]
+
+
+def test_a_pattern_does_not_hold_a_name_that_counts_up(files: Definitions) -> None:
+    data = atlas(walk(threw=Threw("Error", "Layer 'dense_Dense#' (1) is gone", "created")))
+    (proposal,) = proposals(data, "walk", files.expectation(EXPECTED), Deviations())
+    (found,) = tomllib.loads(block(proposal))["deviation"]
+    assert found["throws"]["matches"] == r"Layer 'dense_Dense\d+' \(1\) is gone"
+    there = load(files.write("deviations/walk", with_a_why(proposal)), files.expectation(EXPECTED))
+    assert list(disagreements(data, "walk", files.expectation(EXPECTED), there)) == []
 
 
 def test_an_expected_throw_that_does_not_come_is_proposed(files: Definitions) -> None:

@@ -18,7 +18,7 @@ from tensorledger.expectations.expectation import expectation_for
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.target import Target
 
-FORMAT = 1
+FORMAT = 2
 """Of a line; raised when what is measured changes without a change of the files in js/."""
 
 
