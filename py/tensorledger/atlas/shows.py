@@ -84,13 +84,19 @@ def walk(cycle: Cycle) -> Walk:
     return Walk(points, Threw(thrown.type, lasting(thrown.message), thrown.checkpoint) if thrown else None)
 
 
+LONGEST = 200
+"""Characters of a message that are kept."""
+CUT = " …"
 _NUMBERED = re.compile(r"(\w+_[A-Za-z]*)\d+")
 
 
 def lasting(message: str) -> str:
-    """Return a message without the numbers that TensorFlow.js gives to names, which count up: dense_Dense# for
-    dense_Dense11."""
-    return _NUMBERED.sub(r"\1#", message)
+    """Return the beginning of a message, without the numbers that TensorFlow.js gives to names: they count up.
+
+    dense_Dense11 becomes dense_Dense#. What a long message goes on with may be a whole model's configuration.
+    """
+    beginning = message if len(message) <= LONGEST else f"{message[:LONGEST]}{CUT}"
+    return _NUMBERED.sub(r"\1#", beginning)
 
 
 def numbered(message: str, number: str) -> str:
