@@ -4,6 +4,14 @@
 /** The method that an engine calls for every new tensor: 3.x and 4.x, 1.7 to 2.8, before. */
 const CREATION = ['trackTensor', 'incRef', 'registerTensor'];
 
+/**
+ * The engine that counts tensors: on the global object since 1.1, made lazily by ENV before.
+ * @param {any} tf
+ */
+export function engineOf(tf) {
+  return tf.engine?.() ?? /** @type {any} */ (globalThis)._tfengine ?? tf.ENV.engine;
+}
+
 /** @param {any} engine */
 export function creationOf(engine) {
   const name = CREATION.find(method => typeof engine[method] === 'function');

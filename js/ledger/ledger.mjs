@@ -62,6 +62,8 @@ export class Ledger {
   stacks;
   /** @type {Map<number, Entry | number>} by the tensor's id; only its serial number while it is in the scope it was made in */
   #live = new Map();
+  /** @type {WeakMap<object, number> | null} what stands for its id, of a tensor whose id another one has that is alive */
+  #aliases = null;
   /** @type {WeakMap<object, Buffer>} by dataId; weak, because a backend may free data whose id nobody holds */
   #buffers = new WeakMap();
   #origins = new Origins();
@@ -150,17 +152,24 @@ export class Ledger {
 
   /** @param {any} tensor @param {Function} above */
   #made(tensor, above) {
-    const {id} = tensor;
+    let id = this.#idOf(tensor);
     const parted = this.#parted;
     if (parted !== null && parted.id === id) {
       this.#returned(tensor, parted.entry);
       return;
     }
     this.#serial += 1;
-    if (id < this.#first) this.#first = id;
+    if (this.#live.has(id)) {
+      // Several copies of tfjs-core count their ids each for itself, and may share one engine: 0.11.2 to 0.11.6 do.
+      id = -this.#serial;
+      this.#aliases ??= new WeakMap();
+      this.#aliases.set(tensor, id);
+    } else if (id < this.#first) {
+      this.#first = id;
+    }
     const {stacks} = this;
     if (stacks === 'all' || isVariable(tensor) || isOutside(this.#engine)) {
-      const entry = this.#enter(tensor, this.#serial);
+      const entry = this.#enter(id, tensor, this.#serial);
       if (stacks !== 'none') this.#explain(entry, tensor, capture(above));
     } else {
       // Most tensors end with the scope that they are made in: that they are alive is all that is noted.
@@ -177,13 +186,18 @@ export class Ledger {
     }
     entry.alive = true;
     entry.buffer = this.#bufferOf(tensor);
-    this.#live.set(tensor.id, entry);
+    this.#live.set(this.#idOf(tensor), entry);
   }
 
-  /** @param {any} tensor @param {number} serial */
-  #enter(tensor, serial) {
+  /** @param {any} tensor @returns {number} */
+  #idOf(tensor) {
+    return this.#aliases?.get(tensor) ?? tensor.id;
+  }
+
+  /** @param {number} id @param {any} tensor @param {number} serial */
+  #enter(id, tensor, serial) {
     const entry = new Entry(serial, tensor.shape, tensor.dtype, this.#bufferOf(tensor));
-    this.#live.set(tensor.id, entry);
+    this.#live.set(id, entry);
     return entry;
   }
 
@@ -203,7 +217,7 @@ export class Ledger {
   /** @param {any} tensor @param {number} fewer  how many tensors the engine counts less for it */
   #disposed(tensor, fewer) {
     if (fewer <= 0) return;
-    const {id} = tensor;
+    const id = this.#idOf(tensor);
     const noted = this.#live.get(id);
     if (noted !== undefined) {
       if (typeof noted === 'object') {
@@ -224,9 +238,10 @@ export class Ledger {
     const outside = isOutside(this.#engine);
     let captured;
     for (const tensor of scope.track) {
-      const noted = this.#live.get(tensor.id);
+      const id = this.#idOf(tensor);
+      const noted = this.#live.get(id);
       if (noted === undefined) continue;
-      const entry = typeof noted === 'object' ? noted : this.#enter(tensor, noted);
+      const entry = typeof noted === 'object' ? noted : this.#enter(id, tensor, noted);
       if (entry.origin !== null || this.stacks === 'none') continue;
       if (outside || isKept(this.#engine, scope, tensor)) {
         captured ??= capture(above);
@@ -239,8 +254,9 @@ export class Ledger {
   #entries() {
     for (const {track} of scopesOf(this.#engine)) {
       for (const tensor of track) {
-        const noted = this.#live.get(tensor.id);
-        if (typeof noted === 'number') this.#enter(tensor, noted);
+        const id = this.#idOf(tensor);
+        const noted = this.#live.get(id);
+        if (typeof noted === 'number') this.#enter(id, tensor, noted);
       }
     }
     return /** @type {Map<number, Entry>} */ (this.#live);
@@ -254,9 +270,10 @@ export class Ledger {
 
   /** @param {any} tensor */
   #kept(tensor) {
-    const noted = this.#live.get(tensor.id);
+    const id = this.#idOf(tensor);
+    const noted = this.#live.get(id);
     if (noted === undefined) return;
-    const entry = typeof noted === 'object' ? noted : this.#enter(tensor, noted);
+    const entry = typeof noted === 'object' ? noted : this.#enter(id, tensor, noted);
     entry.kept = true;
   }
 
@@ -265,6 +282,7 @@ export class Ledger {
     this.#live.clear();
     this.#origins.clear();
     this.#parted = null;
+    this.#aliases = null;
     this.#older = 0;
     this.#overcounted = 0;
   }

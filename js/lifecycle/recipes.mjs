@@ -1,8 +1,9 @@
 // The ways to release a model, each by its name. `release` acts on the models that the zoo made; a recipe with `around`
 // runs the scenario inside something that is to release what it made.
 
+import {engineOf} from '../ledger/engine.mjs';
 import {makeModel, releaseModel} from '../release/release.mjs';
-import {engineOf, modelClass} from '../worker/library.mjs';
+import {modelClass} from '../worker/library.mjs';
 
 /**
  * @typedef {object} Recipe

@@ -1,5 +1,7 @@
 // Releases all that a model of layers owns, on any release of TensorFlow.js, and nothing else.
 
+import {engineOf, permanentScope} from '../ledger/engine.mjs';
+import {keptByFit, watchFit} from './fit.mjs';
 import {forget, layersOf, optimizerOf, ownsOptimizer, tensorsOf, tensorsOfOptimizer} from './owned.mjs';
 
 /** Models that `makeModel` made and that were compiled since, each with whether it made its optimizer of a name. */
@@ -21,7 +23,7 @@ export function releaseModel(model, {optimizer} = {}) {
   const weights = [...layersOf(model)].flatMap(tensorsOf);
   const state = tensorsOfOptimizer(optimizerOf(model)).filter(tensor => !tensor.isDisposed);
   const owned = optimizer ?? compiled.get(model) ?? ownsOptimizer(model);
-  const all = new Set([...weights, ...(owned ? state : [])].filter(tensor => !tensor.isDisposed));
+  const all = new Set([...weights, ...keptByFit(model), ...(owned ? state : [])].filter(tensor => !tensor.isDisposed));
   forget(model);
   try {
     model.dispose?.();
@@ -36,24 +38,29 @@ export function releaseModel(model, {optimizer} = {}) {
 }
 
 /**
- * Makes a model so that nothing of its making is left beside it: `make` runs inside a `tf.tidy`, which takes what
- * constructors and initializers leave and nothing refers to any more, so that `releaseModel` cannot find it: initializers in
- * 0.14.1, and the constructors of recurrent layers from 0.14.1 to 3.6.0. Weights are variables, and stay.
+ * Makes a model so that nothing is left beside it that `releaseModel` could not find: `make` runs inside a scope, which
+ * takes what constructors and initializers leave and nothing refers to any more (initializers in 0.14.1; recurrent layers'
+ * constructors up to 3.6.0), and what `fit` leaves is remembered (up to 0.11.1). Weights are variables, and stay.
  * @template T
  * @param {any} tf
  * @param {() => T} make  synchronous
  * @returns {T}
  */
 export function makeModel(tf, make) {
+  const engine = engineOf(tf);
+  engine.startScope('makeModel');
   /** @type {any} */
   let model;
-  tf.tidy(() => {
+  try {
     model = make();
-  });
+  } finally {
+    engine.endScope(); // by itself: up to 0.12.3 tf.tidy leaves its scope open where something throws
+  }
   const {compile} = model;
   model.compile = (/** @type {any} */ config) => {
     compiled.set(model, typeof config?.optimizer === 'string');
     return compile.call(model, config);
   };
+  if (permanentScope(engine)) watchFit(model, engine);
   return model;
 }

@@ -1,5 +1,7 @@
 // Loads a TensorFlow.js release, whatever its age, and makes it ready on a backend.
 
+import {engineOf} from '../ledger/engine.mjs';
+
 /**
  * @param {(folder: string) => any} require  loads the package in a folder
  * @param {{package: string, backend: string, backend_package: string | null}} wanted  as the harness said hello
@@ -32,14 +34,6 @@ async function withoutFetch(act) {
   } finally {
     if (fetch?.configurable) Object.defineProperty(globalThis, 'fetch', fetch);
   }
-}
-
-/**
- * The engine that counts tensors: on the global object since 1.1, made lazily by ENV before.
- * @param {any} tf
- */
-export function engineOf(tf) {
-  return tf.engine?.() ?? /** @type {any} */ (globalThis)._tfengine ?? tf.ENV.engine;
 }
 
 /**

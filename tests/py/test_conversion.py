@@ -211,9 +211,10 @@ def test_without_the_rule_a_model_does_not_load_in_an_old_release(
 def test_every_rule_is_needed_by_one_of_the_two_releases() -> None:
     assert set(rules_for(OLD)) == set(RULES)
     assert {rule.name for rule in RULES if rule not in rules_for(NEWEST)} == {"variance-scaling", "bare-sequential"}
-    for release in ("0.12.7", "0.6.1"):
+    for release in ("0.13.1", "0.12.7", "0.6.1"):
         assert rules_for(release) == RULES
-    for release in ("0.13.0", "0.15.3", "1.0.4"):
+    assert {rule.name for rule in rules_for("0.13.2")} == {rule.name for rule in RULES} - {"bare-sequential"}
+    for release in ("0.13.3", "0.15.3", "1.0.4"):
         assert rules_for(release) == rules_for(NEWEST)
 
 

@@ -2,6 +2,7 @@
 
 All cells of the default targets run once; what they measured is judged again by copies of the definitions, each with
 one number changed, in the way of ``pytest harness``. test_pytest_harness.py shows that the real way says the same.
+A deviation that concerns no default target is judged by what the atlas says of a release that it concerns.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec.structs
 import pytest
 from outcomes import CHECKOUT, as_expected, copy_of_the_checkout, definitions_at, pytest_harness
 
+from tensorledger.atlas.data import committed
+from tensorledger.atlas.data import read as read_atlas
+from tensorledger.atlas.shows import outcome_of, shown
 from tensorledger.cells.ahead import Ahead, cores
 from tensorledger.cells.cell import Cell, Settings, cells, prepare, run_cell
 from tensorledger.expectations.description import QUANTITIES
@@ -171,13 +176,15 @@ class Recorder(Workers):
         return found, log
 
 
-@dataclass(frozen=True)
+@dataclass
 class Suite:
-    """All cells of the default targets, and what they measured."""
+    """All cells of the default targets, and what they measured; and those that the atlas knows of others."""
 
     cells: list[Cell]
     outcomes: Outcomes
     conftest: ModuleType
+    of_the_atlas: list[Cell] = field(default_factory=list)
+    """Those of the cells that were not run here."""
 
     def judge(self, cell: Cell) -> tuple[str, list[str]]:
         """Return the verdict of ``pytest harness``, and the lines it prints of one that is not as expected."""
@@ -216,8 +223,30 @@ def suite() -> Suite:
             assert ran.outcome is not None, f"{cell}: {ran.result.reason}"
         ahead.stop()
         suite.outcomes.update(workers.outcomes)
+    suite.of_the_atlas = _of_the_atlas(suite.cells, suite.outcomes)
+    suite.cells.extend(suite.of_the_atlas)
     assert list(suite.failures()) == []
     return suite
+
+
+def _of_the_atlas(measured: list[Cell], outcomes: Outcomes) -> list[Cell]:
+    """Return a cell for each deviation that concerns none of those that were run, its outcome as the atlas says."""
+    atlas = read_atlas(committed())
+    found = []
+    for name, scenario in all_scenarios().items():
+        if name not in atlas.scenarios:
+            continue
+        file = scenario.files["js"]
+        for deviation in deviations_for(name, expectation_for(name, file)).all:
+            if any(deviation.concerns(cell.target) for cell in measured if cell.scenario.name == name):
+                continue
+            release = next(release for release in atlas.releases if deviation.concerns(atlas.target(release)))
+            shows = atlas.shows(name, release)
+            assert shows is not None
+            cell = Cell(scenario, atlas.target(release))
+            outcomes[str(file), cell.target, False] = outcome_of(shows, CYCLES)
+            found.append(cell)
+    return found
 
 
 def _harness_conftest() -> ModuleType:
@@ -297,6 +326,19 @@ def test_pytest_harness_says_the_same(
     run = pytest_harness(checkout, "--target", target, "-k", chosen, "--cycles", str(CYCLES))
     assert run.returncode == 1, run.stdout + run.stderr
     assert [line for line in lines if line not in run.stdout] == []
+
+
+@pytest.mark.parametrize("name", read_atlas(committed()).scenarios)
+def test_the_atlas_says_what_the_suite_measures(suite: Suite, name: str) -> None:
+    atlas = read_atlas(committed())
+    compared = 0
+    for cell in suite.cells:
+        if cell.scenario.name == name and cell.target.backend == atlas.backend and cell not in suite.of_the_atlas:
+            measured = shown(suite.outcomes[str(cell.scenario.file(cell.target)), cell.target, False])
+            known = atlas.shows(name, str(cell.target.version))
+            assert msgspec.structs.replace(measured, recipe="") == known, str(cell)
+            compared += 1
+    assert compared
 
 
 # --- deviations

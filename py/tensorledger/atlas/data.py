@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+import msgspec.structs
 from packaging.version import Version
 
 from tensorledger.atlas.shows import Shows
@@ -18,6 +20,7 @@ from tensorledger.targets.target import Target
 from tensorledger.version import __version__
 
 SCHEMA = "tensorledger/atlas/1"
+T = TypeVar("T")
 
 
 class BadAtlas(Exception):
@@ -30,6 +33,14 @@ class Range(msgspec.Struct, frozen=True):
     first: str
     last: str
     shows: Shows
+
+
+class Recipe(msgspec.Struct, frozen=True):
+    """Releases that follow upon each other, and the way by which ``release()`` released there."""
+
+    first: str
+    last: str
+    name: str
 
 
 class Unusable(msgspec.Struct, frozen=True):
@@ -49,6 +60,7 @@ class Atlas(msgspec.Struct, frozen=True):
     backend: str
     releases: list[str]
     """Those that were measured, oldest first."""
+    recipes: list[Recipe]
     unusable: list[Unusable]
     scenarios: dict[str, list[Range]]
 
@@ -88,24 +100,34 @@ def atlas_of(swept: Swept) -> Atlas:
         environment={"tensorledger": __version__, "node": ", ".join(sorted(nodes))},
         backend=next((str(target.backend) for target in targets), "cpu"),
         releases=[str(target.version) for target in loaded],
+        recipes=[
+            Recipe(*found) for found in _runs([(str(target.version), _recipe(swept, target)) for target in loaded])
+        ],
         unusable=unusable,
-        scenarios={name: list(_ranges(name, loaded, swept)) for name in names},
+        scenarios={
+            name: [Range(*found) for found in _runs([(str(t.version), _shows(swept, t, name)) for t in loaded])]
+            for name in names
+        },
     )
 
 
-def _ranges(scenario: str, targets: Sequence[Target], swept: Swept) -> Iterator[Range]:
-    begun: tuple[str, str, Shows] | None = None
-    for target in targets:
-        shows = swept.cells[target][scenario].shows
-        assert shows is not None and target.version is not None, "those that cannot be used are aside"
-        if begun is not None and begun[2] == shows:
-            begun = (begun[0], target.version, shows)
-            continue
-        if begun is not None:
-            yield Range(*begun)
-        begun = (target.version, target.version, shows)
-    if begun is not None:
-        yield Range(*begun)
+def _recipe(swept: Swept, target: Target) -> str:
+    """Return the recipe of a release, which is the same in all of its cells that ran."""
+    return max(cell.shows.recipe for cell in swept.cells[target].values() if cell.shows)
+
+
+def _shows(swept: Swept, target: Target, scenario: str) -> Shows:
+    """Return what a scenario shows, less the recipe, which the release decides."""
+    shows = swept.cells[target][scenario].shows
+    assert shows is not None, "those that cannot be used are aside"
+    return msgspec.structs.replace(shows, recipe="")
+
+
+def _runs(each: Sequence[tuple[str, T]]) -> Iterator[tuple[str, str, T]]:
+    """Yield the first and the last of releases that follow upon each other and have the same, and that."""
+    for value, group in groupby(each, key=lambda one: one[1]):
+        releases = [release for release, _ in group]
+        yield releases[0], releases[-1], value
 
 
 def committed() -> Path:
@@ -123,9 +145,9 @@ def text_of(atlas: Atlas) -> str:
         return "[\n   " + ",\n   ".join(json.dumps(item, ensure_ascii=False) for item in items) + "\n  ]"
 
     scenarios = ",\n  ".join(f"{json.dumps(name)}: {lines(ranges)}" for name, ranges in plain.pop("scenarios").items())
-    unusable = lines(plain.pop("unusable"))
+    recipes, unusable = lines(plain.pop("recipes")), lines(plain.pop("unusable"))
     head = ",\n ".join(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in plain.items())
-    return f'{{\n {head},\n "unusable": {unusable},\n "scenarios": {{\n  {scenarios}\n }}\n}}\n'
+    return f'{{\n {head},\n "recipes": {recipes},\n "unusable": {unusable},\n "scenarios": {{\n  {scenarios}\n }}\n}}\n'
 
 
 def write(path: Path, atlas: Atlas) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
@@ -23,7 +25,7 @@ def local(jobs: int) -> Iterator[Executor]:
     """Yield an executor of so many processes; an exception in the block ends them in the middle of what they do."""
     before = set(multiprocessing.active_children())
     # Spawned: a fork of a process that has threads may hang.
-    executor = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_only_when_told)
+    executor = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_as_asked)
     try:
         yield executor
     except BaseException:
@@ -34,9 +36,17 @@ def local(jobs: int) -> Iterator[Executor]:
     executor.shutdown()
 
 
-def _only_when_told() -> None:
-    """Leave Ctrl-C, which a terminal sends to all, to the process that asked."""
+def _as_asked() -> None:
+    """Leave Ctrl-C, which a terminal sends to all, to the process that asked; end when that has gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_it, daemon=True).start()
+
+
+def _end_with_it() -> None:
+    asked = multiprocessing.parent_process()
+    assert asked is not None
+    asked.join()
+    os._exit(1)
 
 
 @contextmanager

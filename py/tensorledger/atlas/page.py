@@ -20,7 +20,7 @@ At each checkpoint: tensors · bytes beyond the baseline, and buffers where they
 is left at `end` is also what every further cycle adds. Only these exact counts are looked at, not the growth of the
 heap or of the process, and cycles are run until two in a row are alike. The mark is by the scenario's plain
 expectation, without its deviations: ✓ as expected, ✗ otherwise, ! throws or cannot be run. A scenario named `leak-…`
-leaks on purpose.
+leaks on purpose. `release()` releases by {recipes}.
 """
 MARKS = {"pass": "✓", "fail": "✗", "error": "!", "skip": "–"}
 
@@ -34,6 +34,7 @@ def page(atlas: Atlas) -> str:
             count=len(atlas.releases),
             backend=atlas.backend,
             node=atlas.environment.get("node", "?"),
+            recipes=", ".join(f"`{found.name}` from {found.first} to {found.last}" for found in atlas.recipes),
         )
     ]
     parts.append("\n".join(_unusable(atlas)))
@@ -82,8 +83,6 @@ def _shows(found: Range) -> Iterator[str]:
     off = [key for key, same in shows.parity.items() if not same]
     if off:
         yield f"predictions are not Keras's: {', '.join(off)}"
-    if shows.recipe not in ("", "dispose"):
-        yield f"released by {shows.recipe}"
 
 
 def _walk(walk: Walk) -> str:

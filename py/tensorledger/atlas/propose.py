@@ -12,7 +12,7 @@ import msgspec
 import msgspec.structs
 
 from tensorledger.atlas.data import Atlas
-from tensorledger.atlas.shows import Point, Shows, outcome_of
+from tensorledger.atlas.shows import CUT, Point, Shows, numbered, outcome_of
 from tensorledger.expectations.amount import Counts, amount
 from tensorledger.expectations.deviation import Deviation, Deviations, otherwise
 from tensorledger.expectations.expectation import END, Caught, Expectation, Throws
@@ -165,8 +165,9 @@ def _throws(shows: Shows, expectation: Expectation) -> Any:
 
 
 def _pattern(message: str) -> str:
-    """Return a pattern that is read well: only what means something in one is escaped."""
-    return re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", message)
+    """Return a pattern of a message's first line, which is read well: only what means something in one is escaped."""
+    message = message.removesuffix(CUT).splitlines()[0] if message else ""
+    return re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", numbered(message, "\0")).replace("\0", r"\d+")
 
 
 # --- as a file has it

@@ -5,6 +5,7 @@ Levels 2 to 4 are statistics and are not in it, and no deviation is looked at.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -80,7 +81,27 @@ def walk(cycle: Cycle) -> Walk:
         for name, found in readings(cycle).items()
     )
     thrown = cycle.thrown
-    return Walk(points, Threw(thrown.type, thrown.message, thrown.checkpoint) if thrown else None)
+    return Walk(points, Threw(thrown.type, lasting(thrown.message), thrown.checkpoint) if thrown else None)
+
+
+LONGEST = 200
+"""Characters of a message that are kept."""
+CUT = " …"
+_NUMBERED = re.compile(r"(\w+_[A-Za-z]*)\d+")
+
+
+def lasting(message: str) -> str:
+    """Return the beginning of a message, without the numbers that TensorFlow.js gives to names: they count up.
+
+    dense_Dense11 becomes dense_Dense#. What a long message goes on with may be a whole model's configuration.
+    """
+    beginning = message if len(message) <= LONGEST else f"{message[:LONGEST]}{CUT}"
+    return _NUMBERED.sub(r"\1#", beginning)
+
+
+def numbered(message: str, number: str) -> str:
+    """Return a message that ``lasting`` has returned with numbers, or a pattern of them, in their places."""
+    return re.sub(r"(?<=[A-Za-z_])#", lambda _: number, message)
 
 
 def alike(cycles: Sequence[Cycle]) -> bool:
@@ -127,7 +148,7 @@ def outcome_of(shows: Shows, cycles: int = 3) -> Outcome:
 def _thrown(threw: Threw | None) -> Thrown | None:
     if threw is None:
         return None
-    return Thrown(type=threw.type, message=threw.message, checkpoint=threw.after, stack=[])
+    return Thrown(type=threw.type, message=numbered(threw.message, "1"), checkpoint=threw.after, stack=[])
 
 
 def _reading(point: Point, baseline: Reading | None) -> Reading:

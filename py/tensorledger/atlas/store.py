@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 from filelock import FileLock, Timeout
 
+import tensorledger
 from tensorledger.atlas.measure import How, Measured
 from tensorledger.environment.node import node, node_version
 from tensorledger.environment.tree import tree
@@ -18,7 +19,7 @@ from tensorledger.expectations.expectation import expectation_for
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.target import Target
 
-FORMAT = 1
+FORMAT = 2
 """Of a line; raised when what is measured changes without a change of the files in js/."""
 
 
@@ -44,12 +45,14 @@ def key(scenario: Scenario, target: Target, how: How) -> str:
 
 @cache
 def _sources() -> str:
-    """Return the digest of the JavaScript that every scenario runs on."""
-    root = tree() / "js"
+    """Return the digest of the JavaScript that every scenario runs on, and of what makes the models that are loaded."""
+    js, package = tree() / "js", Path(tensorledger.__file__).parent
+    files = [file for file in js.rglob("*.mjs") if "scenarios" not in file.relative_to(js).parts]
+    for folder in ("conversion", "models", "data"):
+        files += (package / folder).rglob("*.py")
     digest = hashlib.sha256()
-    for file in sorted(root.rglob("*")):
-        if file.is_file() and "scenarios" not in file.relative_to(root).parts and file.suffix == ".mjs":
-            digest.update(file.relative_to(root).as_posix().encode() + file.read_bytes())
+    for file in sorted(files):
+        digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()
 
 

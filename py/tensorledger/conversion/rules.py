@@ -153,7 +153,7 @@ RULES: tuple[Rule, ...] = (
         kerases=("keras", "tf-keras"),
         applies_to="initializers",
         rewrite=_variance_scaling,
-        releases="<0.13",
+        releases="<0.13.3",
     ),
     Rule(
         name="bare-sequential",
@@ -161,7 +161,7 @@ RULES: tuple[Rule, ...] = (
         kerases=("keras", "tf-keras"),
         applies_to="Sequential",
         rewrite=_bare_sequential,
-        releases="<0.13",
+        releases="<0.13.2",
     ),
 )
 

@@ -58,7 +58,7 @@ class Hello(Message, frozen=True):
     """Folder of the package that a backend comes in, where it is not in TensorFlow.js itself."""
     counts_only: bool = False
     """Whether tensors, bytes and buffers are all that is wanted (JavaScript only). Nothing is collected then and no
-    stack is taken: heap and process are read and mean nothing, and it takes a third of the time."""
+    stack is taken: heap and process are read and mean nothing, and it takes half of the time."""
 
 
 class Welcome(Message, frozen=True):
