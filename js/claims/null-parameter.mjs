@@ -2,7 +2,7 @@
 /** @param {any} model @param {any} x @param {boolean} nulled */
 function use(model, x, nulled) {
   model.predict(x).dispose();
-  if (nulled) model = null; // eslint-disable-line no-useless-assignment -- it is what the claim is about
+  if (nulled) model = null;
 }
 
 export default async function* ({models, data, params, held}) {

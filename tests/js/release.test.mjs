@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import {execFile} from 'node:child_process';
-import {readFileSync} from 'node:fs';
+import {existsSync, readFileSync} from 'node:fs';
+import {homedir} from 'node:os';
 import test from 'node:test';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
@@ -11,6 +12,7 @@ import * as own from '../../js/index.mjs';
 import {RECIPES} from '../../js/lifecycle/recipes.mjs';
 
 const ONE = fileURLToPath(new URL('fixtures/released.mjs', import.meta.url));
+const FITTED = fileURLToPath(new URL('fixtures/fitted.mjs', import.meta.url));
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 const {dependencies} = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 const RELEASES = Object.keys(dependencies).filter(name => /^tfjs-\d/.test(name)).map(name => name.slice('tfjs-'.length));
@@ -34,6 +36,8 @@ for (const release of RELEASES) {
       'classifier, trained': unrecorded ? {left: 17, kept: 1} : {left: 0, kept: 0},
       'trained, told to release the optimizer': 0,
       'an optimizer of the caller\'s': {left: 0, gone: 4},
+      'a scalar that a callback of fit keeps': {left: 0, value: 5},
+      'a model whose making throws': {left: 0, scopes: 'closed'},
       'twice': {left: 0, first: outputs ? 8 : 4, again: 0},
       'after its own dispose': 0,
       'a layer that another model calls too': {left: 0, same: true},
@@ -42,6 +46,15 @@ for (const release of RELEASES) {
       'a tensor of the caller\'s between two layers': {left: 0, value: 3},
       'recurrent, made by makeModel, predicted': outputs ? 'stateful RNN layer is not implemented yet' : 0,
     });
+  });
+}
+
+const BEFORE = /** @type {const} */ (['0.6.1', '0.10.0', '0.11.1']);
+for (const release of BEFORE) {
+  const folder = `${process.env.TENSORLEDGER_CACHE ?? `${homedir()}/.cache/tensorledger`}/releases/${release}/node_modules/@tensorflow/tfjs`;
+  test(`${release}: what fit keeps and forgets goes with the model`, {skip: existsSync(folder) ? false : `tensorledger install tfjs@${release}`}, async () => {
+    const {stdout} = await promisify(execFile)(process.execPath, ['--no-warnings', FITTED, folder]);
+    assert.deepEqual(JSON.parse(/** @type {string} */ (stdout.trim().split('\n').at(-1))), {plain: 1, made: 0});
   });
 }
 
