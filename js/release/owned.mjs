@@ -124,7 +124,7 @@ export function optimizerOf(model) {
 }
 
 /**
- * Whether a model made its optimizer itself, of a name; null where the release does not record it (0.10.0 to 1.0.0).
+ * Whether a model made its optimizer itself, of a name; null where the release does not record it (0.7.0 to 1.0.0).
  * @param {any} model
  * @returns {boolean | null}
  */

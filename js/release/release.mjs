@@ -13,7 +13,7 @@ const compiled = new WeakMap();
  * knows that it is released. A layer, or a model inside it, that another model calls as well stays until that is released. To
  * release a model again does nothing.
  *
- * 0.10.0 to 1.0.0 do not record whether an optimizer was given by its name. There the optimizer stays, and is told in
+ * 0.7.0 to 1.0.0 do not record whether an optimizer was given by its name. There the optimizer stays, and is told in
  * `kept`, unless the model was made by `makeModel`, or `optimizer` says otherwise.
  * @param {any} model
  * @param {{optimizer?: boolean}} [options]  whether the optimizer goes too; by default if the model made it itself
