@@ -1,8 +1,19 @@
 // A trained model that nobody releases: a recipe must leave it every tensor, and its predictions as they were.
 
-import {layersOf, tensorsOf, tensorsOfOptimizer} from '../release/owned.mjs';
+import {engineOf, isOutside} from '../ledger/engine.mjs';
+import {layersOf, optimizerOf, tensorsOf, tensorsOfOptimizer} from '../release/owned.mjs';
 
-/** @type {{model: any, x: any, tensors: any[], predicted: Float32Array} | null} */
+/** @template T @param {() => T} act @returns {T | null} */
+function attempt(act) {
+  try {
+    const done = act();
+    return done instanceof Promise ? /** @type {T} */ (done.catch(() => null)) : done;
+  } catch {
+    return null;
+  }
+}
+
+/** @type {{model: any, x: any, tensors: any[], predicted: Float32Array | null} | null} */
 let bystander = null;
 
 class BystanderHarmed extends Error {
@@ -13,14 +24,19 @@ class BystanderHarmed extends Error {
  * Makes it, once for a worker's life.
  * @param {any} context
  */
-export async function prepare({models, data}) {
+export async function prepare({tf, models, data}) {
   if (bystander !== null) return;
   const {x, y} = data.classifier;
   const model = models.narrow();
-  model.compile({optimizer: 'adam', loss: 'categoricalCrossentropy'});
-  await model.fit(x, y, {batchSize: 8, epochs: 1, verbose: 0});
-  const tensors = [...[...layersOf(model)].flatMap(tensorsOf), ...tensorsOfOptimizer(model.optimizer)];
-  bystander = {model, x, tensors, predicted: predict(model, x)};
+  // In 0.11.2 to 0.11.6, which bring two copies of tfjs-core, no model predicts or can be trained: it has its weights there.
+  await attempt(async () => {
+    model.compile({optimizer: 'adam', loss: 'categoricalCrossentropy'});
+    await model.fit(x, y, {batchSize: 8, epochs: 1, verbose: 0});
+  });
+  // Early releases leave a scope open where something throws in it.
+  while (!isOutside(engineOf(tf))) engineOf(tf).endScope();
+  const tensors = [...[...layersOf(model)].flatMap(tensorsOf), ...tensorsOfOptimizer(optimizerOf(model))];
+  bystander = {model, x, tensors, predicted: attempt(() => predict(model, x))};
 }
 
 /** Throws BystanderHarmed, with what it lost, where it is not as it was. */
@@ -29,6 +45,7 @@ export function check() {
   const {model, x, tensors, predicted} = bystander;
   const gone = tensors.filter(tensor => tensor.isDisposed).length;
   if (gone > 0) throw new BystanderHarmed(`it lost ${gone} of its ${tensors.length} tensors`);
+  if (predicted === null) return;
   let now;
   try {
     now = predict(model, x);

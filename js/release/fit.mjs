@@ -4,6 +4,9 @@
 /** @type {WeakMap<object, Set<any>>} */
 const kept = new WeakMap();
 
+/** Frames that are enough to see who asked the engine to keep something. */
+const FRAMES = 25;
+
 /**
  * The scalars that fit has kept of a watched model, and that are there still.
  * @param {any} model
@@ -12,7 +15,8 @@ const kept = new WeakMap();
 export const keptByFit = model => [...kept.get(model) ?? []];
 
 /**
- * From now on remembers what a model's fit keeps with `tf.keep`; not what the caller's callbacks keep.
+ * From now on remembers what the logger of a model's fit keeps. Others keep scalars meanwhile: the caller's callbacks, and the
+ * library itself in a cache. The logger is told by its name on the stack, so in a minified library nothing is found.
  * @param {any} model
  * @param {any} engine
  */
@@ -21,20 +25,11 @@ export function watchFit(model, engine) {
   const mine = new Set();
   kept.set(model, mine);
   model.fit = async (/** @type {any[]} */ ...given) => {
-    let callers = 0;
-    const stop = watchKeep(engine, tensor => {
-      if (callers === 0 && tensor.rank === 0) mine.add(tensor);
+    const stop = watchKeep(engine, (tensor, stack) => {
+      if (/\bBaseLogger\b/.test(stack) && !/\bgetScalar\b/.test(stack)) mine.add(tensor);
     });
-    const around = (/** @type {() => any} */ act) => {
-      callers += 1;
-      try {
-        return act();
-      } finally {
-        callers -= 1;
-      }
-    };
     try {
-      return await fit.apply(model, given.map(each => withCallbacks(each, around)));
+      return await fit.apply(model, given);
     } finally {
       stop();
       for (const tensor of mine) if (tensor.isDisposed) mine.delete(tensor);
@@ -43,33 +38,21 @@ export function watchFit(model, engine) {
 }
 
 /**
- * Tells of each tensor that an engine is told to keep. Call what it returns to stop.
- * @param {any} engine @param {(tensor: any) => void} tell
+ * Tells of each tensor that an engine is told to keep, and by whom. Call what it returns to stop.
+ * @param {any} engine @param {(tensor: any, stack: string) => void} tell
  */
 function watchKeep(engine, tell) {
   const usual = Object.getOwnPropertyDescriptor(engine, 'keep');
   const keep = engine.keep;
   engine.keep = (/** @type {any} */ tensor) => {
-    tell(tensor);
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = FRAMES;
+    tell(tensor, new Error().stack ?? '');
+    Error.stackTraceLimit = limit;
     return keep.call(engine, tensor);
   };
   return () => {
     if (usual) Object.defineProperty(engine, 'keep', usual);
     else delete engine.keep;
   };
-}
-
-/**
- * The configuration of fit with its callbacks called by `around`; anything else as it is.
- * @param {any} config @param {(act: () => any) => any} around
- */
-function withCallbacks(config, around) {
-  if (!config?.callbacks) return config;
-  const watched = (/** @type {any} */ callback) => new Proxy(callback, {
-    get(target, name) {
-      const value = Reflect.get(target, name);
-      return typeof value === 'function' ? (/** @type {any[]} */ ...given) => around(() => value.apply(target, given)) : value;
-    },
-  });
-  return {...config, callbacks: Array.isArray(config.callbacks) ? config.callbacks.map(watched) : watched(config.callbacks)};
 }

@@ -72,7 +72,7 @@ def _row(model: str, target: Target, recipe: str, usage: str, workers: Workers) 
     except (WorkerFailed, ReleaseMissing, PackagesMissing, NodeMissing, CacheUnusable) as error:
         failure = Failure(type=type(error).__name__, message=str(error), checkpoint=None, stack=[])
         return _unmeasured(model, target, recipe, usage, error=failure)
-    return _of(outcome, model, target, recipe, usage)
+    return row_of(outcome, model, target, recipe, usage)
 
 
 def _request(model: str, recipe: str, usage: str) -> RunScenario:
@@ -96,7 +96,8 @@ def _watch() -> Watch:
     return Watch(reached=lambda cycle, name: None, saved_model=saved_model)
 
 
-def _of(outcome: Outcome, model: str, target: Target, recipe: str, usage: str) -> Row:
+def row_of(outcome: Outcome, model: str, target: Target, recipe: str, usage: str) -> Row:
+    """Return the row of what a worker measured."""
     if outcome.not_applicable is not None:
         return _unmeasured(model, target, recipe, usage, reason=outcome.not_applicable)
     thrown = next((found for found in _thrown(outcome) if found.type != HARMED), None)
