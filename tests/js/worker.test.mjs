@@ -46,13 +46,14 @@ class Asked extends Peer {
 /**
  * A worker that has shaken hands, and a way to run a scenario's text in it.
  * @param {(worker: Asked, run: (text: string, how?: object) => Promise<any>) => Promise<void>} body
+ * @param {object} [hello]  what is said otherwise in the handshake
  */
-async function withWorker(body) {
+async function withWorker(body, hello = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'tensorledger-'));
   const worker = new Asked(['--expose-gc', WORKER, MODULES]);
   let files = 0;
   try {
-    const {result} = await worker.ask('hello', HELLO);
+    const {result} = await worker.ask('hello', {...HELLO, ...hello});
     assert.deepEqual(result, {protocol: 3, versions: {node: process.versions.node, tfjs: '4.22.0'}});
     await body(worker, async (text, how = {}) => {
       files += 1;
@@ -65,6 +66,34 @@ async function withWorker(body) {
     rmSync(folder, {recursive: true});
   }
 }
+
+test('a worker of which the counts alone are wanted counts the same, collects nothing and tells of no places', async () => {
+  const text = `
+    let collected = 0;
+    const registry = new FinalizationRegistry(() => { collected += 1; });
+    registry.register({}, 0);
+    export default async function* ({tf, params}) {
+      const kept = tf.ones([2, 3]);
+      yield 'made';
+      tf.ones([5]);
+      if (params.throws) throw new Error('after ' + collected + (registry ? '' : '?'));
+    }`;
+  /** @type {any[]} */
+  const found = [];
+  for (const counts_only of [false, true]) {
+    await withWorker(async (_worker, run) => {
+      const {result: {cycles}} = await run(text, {cycles: 2});
+      found.push(cycles.map((/** @type {any} */ {baseline, checkpoints}) => [baseline, ...checkpoints.map((/** @type {any} */ one) => one.reading)]
+        .map(({tensors, bytes, buffers, buffer_bytes}) => [tensors, bytes, buffers, buffer_bytes])));
+      const stacks = cycles.at(-1).leaks.map((/** @type {any} */ leak) => leak.stack.length > 0);
+      assert.deepEqual(stacks, [!counts_only, !counts_only]);
+      const {result} = await run(text, {cycles: 3, throws: true, params: {throws: true}});
+      const message = result.cycles.at(-1).thrown.message;
+      assert.equal(message, counts_only ? 'after 0' : 'after 1');
+    }, {counts_only});
+  }
+  assert.deepEqual(found[0], found[1]);
+});
 
 test('a scenario is run, and what it prints stays out of the channel', () => withWorker(async (worker, run) => {
   const {result} = await run(`
@@ -171,6 +200,6 @@ test('requests that are not as agreed are refused, and the worker goes on', () =
   const unknown = await run('export default () => {}', {recipe: 'magic'});
   assert.match(unknown.result.not_applicable, /none of this name/);
   const protocol = await worker.ask('hello', {...HELLO, protocol: 99});
-  assert.match(protocol.error.message, /protocol 2, the harness 99/);
+  assert.match(protocol.error.message, /protocol 3, the harness 99/);
   assert.equal((await run('export default () => {}')).result.error, null);
 }));

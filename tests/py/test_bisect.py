@@ -19,8 +19,8 @@ from tensorledger.targets.catalogue import default
 
 RELEASES = [f"1.{number}.0" for number in range(125)]
 PINNED = [str(target.version) for target in default() if target.backend == "cpu"]
-WORST = 3 * ceil(log2(len(RELEASES))) + 2
-"""The ends, a bisection, and as many looks at either side."""
+WORST = 5 * ceil(log2(len(RELEASES))) + 2
+"""The ends, a bisection, and twice as many looks at either side."""
 
 
 # --- the search

@@ -83,8 +83,8 @@ class Search:
         return low, high
 
     def _spread(self, low: int, high: int) -> Iterator[int]:
-        """Look at some places between two, evenly spread: as many as a bisection takes."""
-        count = ceil(log2(high - low + 1))
+        """Look at some places between two, evenly spread: twice as many as a bisection takes."""
+        count = 2 * ceil(log2(high - low + 1))
         for number in range(1, count + 1):
             place = self._between(low, high, low + (high - low) * number // (count + 1))
             if place is not None:
