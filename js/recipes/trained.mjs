@@ -14,9 +14,12 @@ export async function prepare(context) {
 
 /** @param {any} context */
 export default async function trained({tf, params, release}) {
-  await use(tf, params.usage);
-  await release();
-  if (params.collect) collect();
+  try {
+    await use(tf, params.usage);
+  } finally {
+    await release();
+    if (params.collect) collect();
+  }
   bystander.check();
 }
 
@@ -24,11 +27,14 @@ export default async function trained({tf, params, release}) {
 async function use(tf, usage) {
   const model = await (found.make ?? found.load)?.();
   const x = inputsOf(tf, model), y = usage === 'trained' ? targetsOf(tf, model) : [];
-  if (usage === 'predicted') for (const prediction of [model.predict(bare(x))].flat()) prediction.dispose();
-  if (usage === 'trained') {
-    for (const layer of model.layers) layer.trainable = true; // the extractor's are not
-    model.compile({optimizer: 'adam', loss: 'meanSquaredError'});
-    await model.fit(bare(x), bare(y), {batchSize: 8, epochs: 1, verbose: 0});
+  try {
+    if (usage === 'predicted') for (const prediction of [model.predict(bare(x))].flat()) prediction.dispose();
+    if (usage === 'trained') {
+      for (const layer of model.layers) layer.trainable = true; // the extractor's are not
+      model.compile({optimizer: 'adam', loss: 'meanSquaredError'});
+      await model.fit(bare(x), bare(y), {batchSize: 8, epochs: 1, verbose: 0});
+    }
+  } finally {
+    for (const tensor of [...x, ...y]) tensor.dispose();
   }
-  for (const tensor of [...x, ...y]) tensor.dispose();
 }

@@ -16,10 +16,13 @@ export async function prepare(context) {
 
 /** @param {any} context */
 export default function used({tf, params, held, release}) {
-  use(tf, params.usage);
-  release();
-  held.length = 0; // release() has still to come to it
-  if (params.collect) collect();
+  try {
+    use(tf, params.usage);
+  } finally {
+    release();
+    held.length = 0; // release() has still to come to it
+    if (params.collect) collect();
+  }
   bystander.check();
 }
 
@@ -28,6 +31,9 @@ function use(tf, usage) {
   const model = make();
   if (usage === 'made') return;
   const x = inputsOf(tf, model);
-  const predictions = [model.predict(bare(x))].flat();
-  for (const tensor of [...x, ...predictions]) tensor.dispose();
+  try {
+    for (const prediction of [model.predict(bare(x))].flat()) prediction.dispose();
+  } finally {
+    for (const tensor of x) tensor.dispose();
+  }
 }
