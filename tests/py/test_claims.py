@@ -76,6 +76,7 @@ class Told:
     """A lab that says what it was told to: by scenario, by scenario and parameters, or by crossing."""
 
     def __init__(self, **said: Any) -> None:
+        self.gone: list[Target] = []
         self._said = {"dispose_method": shows(("there", 0, 0)), "manual_walk": shows(), **said}
 
     def shows(self, target: Target, scenario: str, recipe: str = "", **params: Any) -> Shows:
@@ -88,6 +89,9 @@ class Told:
         self, target: Target, model: str, usage: str, recipe: str, allocator: str = "default", cycles: int = 4
     ) -> Row:
         return self._find("row", recipe, allocator)  # type: ignore[no-any-return]
+
+    def let_go(self, target: Target) -> None:
+        self.gone.append(target)
 
     def _find(self, *names: object) -> Any:
         key = "_".join(str(name).replace("-", "_").replace(".", "_") for name in names)
@@ -374,6 +378,7 @@ def test_a_claim_is_settled_on_the_targets_that_it_is_about_and_one_that_takes_l
     settled = settle([BY_ID["A1"], BY_ID["A12"], BY_ID["B1"]], lab, [OLD, NEW], 1, told)
     assert [(each.id, each.verdict) for each in settled] == [("A1", HOLDS), ("A12", FAILS), ("B1", UNMEASURED)]
     assert begun == [("A1", str(OLD)), ("A1", str(NEW)), ("A12", str(NEW))]
+    assert lab.gone == [OLD, NEW]
 
 
 def test_what_cannot_be_measured_is_said_with_why() -> None:

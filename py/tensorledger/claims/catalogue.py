@@ -29,6 +29,7 @@ def settle(
             if claim.concerns(target) and not (claim.newest and target != newest):
                 told(claim, target)
                 found[claim.id] = evidence_of(claim, lab, target)
+        lab.let_go(target)
         return found
 
     executor = ThreadPoolExecutor(jobs)

@@ -43,6 +43,10 @@ class Lab(Protocol):
         """Return a crossing of the recipes table. It applies. ``cycles``: in Python; JavaScript's are fixed."""
         ...
 
+    def let_go(self, target: Target) -> None:
+        """End what is kept for a target."""
+        ...
+
 
 class Measuring:
     """The lab that really measures. Use it as a context manager; each thread has targets of its own."""
@@ -95,6 +99,10 @@ class Measuring:
 
         row: Row = self._once((target, model, usage, recipe, allocator, cycles), measure)
         return row
+
+    def let_go(self, target: Target) -> None:
+        self._counting.let_go(target)
+        self._whole.let_go(target)
 
     def _once(self, key: tuple[Any, ...], measure: Callable[[], Any]) -> Any:
         if key not in self._known:

@@ -64,6 +64,7 @@ def sweep(choice: Choice, targets: Sequence[Target], jobs: int, told: Callable[[
             told(row)
             if over.is_set():
                 break
+        counts.let_go(target)
         return found
 
     counts, workers, executor = counting(), Workers(), ThreadPoolExecutor(jobs)

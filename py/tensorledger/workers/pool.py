@@ -80,6 +80,11 @@ class Workers:
             worker.stop()
         return outcome, log
 
+    def let_go(self, target: Target) -> None:
+        """End the worker that is kept for a target, for who goes on to another."""
+        for own in [own for own in list(self._clean) if own[0] == target]:
+            self._clean.pop(own).stop()
+
     def stop(self) -> None:
         """End every worker, those that run something too."""
         for worker in list(self._busy.values()):
