@@ -9,11 +9,13 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner
-from outcomes import cycle
+from outcomes import CHECKOUT, cycle
+from packaging.version import Version
 
 from tensorledger.atlas.measure import counting
 from tensorledger.cli import main
 from tensorledger.environment import packages
+from tensorledger.environment.tree import is_checkout
 from tensorledger.protocol.messages import RECIPES, Frame, Outcome, Thrown
 from tensorledger.recipes import javascript
 from tensorledger.recipes.javascript import MODELS, USAGES, row_of, rows, takes
@@ -134,6 +136,36 @@ def test_complete_that_left_something_would_be_seen(workers: Workers, monkeypatc
     plain = one("classifier", NEW, "complete", "trained", workers)
     assert works(plain)
     assert not works(msgspec.structs.replace(plain, bystander="it lost 2 of its 14 tensors"))
+
+
+# --- the page
+
+
+def lines_of(page: str, usage: str) -> dict[str, list[str]]:
+    """The lines of the classifier's table for a usage, by the releases that they are of."""
+    _, _, rest = page.partition(f"**classifier, {usage}**")
+    table = rest.partition("**classifier,")[0]
+    cells = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")
+    ]
+    return {label: found for label, *found in cells[2:]}
+
+
+def within(label: str, release: str) -> bool:
+    first, _, last = label.partition(" (")[0].partition(" – ")
+    return Version(first) <= Version(release) <= Version(last or first)
+
+
+@needs_packages
+@pytest.mark.skipif(not is_checkout(), reason="the page is in a checkout")
+@pytest.mark.parametrize("target", [OLD, NEW], ids=str)
+def test_the_committed_page_is_what_the_rows_say(target: Target, workers: Workers) -> None:
+    page = (CHECKOUT / "docs" / "releasing-a-tf-model.md").read_text(encoding="utf-8")
+    measured = part(list(rows("classifier", target, RECIPES["js"], USAGES, workers)), "js")
+    for usage in USAGES:
+        [(_, said)] = lines_of(measured, usage).items()
+        committed = [found for label, found in lines_of(page, usage).items() if within(label, str(target.version))]
+        assert committed == [said], usage
 
 
 # --- a row, from what a worker says
