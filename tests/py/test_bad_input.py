@@ -994,7 +994,7 @@ def test_two_harnesses_that_need_the_same_release_at_once_both_get_it(
     if any("ReleaseMissing" in said.output or "npm could not" in said.output for said in both):
         pytest.skip("npm cannot be reached")
     assert [said.results["good-function.mjs"]["verdict"] for said in both] == ["pass", "pass"], both
-    assert sorted(path.name for path in (tmp_path / "releases").iterdir()) == ["0.8.0", "0.8.0.lock"]
+    assert sorted(path.name for path in (tmp_path / "releases").iterdir()) == ["0.8.0", "0.8.0.lock", "0.8.0.use"]
 
 
 def test_a_recipe_that_does_not_apply_is_a_skip_with_the_reason(folder: Path, command_line: CommandLine) -> None:

@@ -55,7 +55,7 @@ class SizeType(click.ParamType[int]):
 @click.option(
     "-t", "--target", "chosen", type=TargetType(), multiple=True, help=f"On which releases. Default: {EVERY}."
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes of this machine. Default: as many as cores.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes of this machine. Default: cores and one.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run on the dask.distributed cluster whose scheduler is there.")
 @click.option(
     "--disk",
@@ -149,7 +149,7 @@ def _executor(jobs: int | None, scheduler: str | None) -> Iterator[tuple[Executo
         with cluster(scheduler) as found:
             yield found
         return
-    count = jobs or cores()
+    count = jobs or cores() + 1  # one waits while a worker starts or ends
     with local(count) as executor:
         yield executor, count
 
