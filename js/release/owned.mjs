@@ -10,13 +10,19 @@ const STATES = ['states', 'states_', 'keptStates', 'dropoutMask', 'recurrentDrop
 const DEPTH = 5;
 
 /** @param {any} layer */
-const isModel = layer => layer.containerNodes instanceof Set;
+export const isModel = layer => layer.containerNodes instanceof Set;
 
 /** @param {any} value */
-const isLayer = value => typeof value?.addWeight === 'function' && typeof value.getWeights === 'function';
+export const isLayer = value => typeof value?.addWeight === 'function' && typeof value.getWeights === 'function';
 
 /** @param {any} value */
 const isTensor = value => typeof value?.dispose === 'function' && typeof value.dataId === 'object' && Array.isArray(value.shape);
+
+/**
+ * The fields in which models, wrappers and recurrent layers have what is inside them. Others may hold what is somebody's: a
+ * teacher, a peer. Early releases' Sequential has a model of its own layers in `model`.
+ */
+const INSIDE = ['layers', 'model', 'layer', 'forwardLayer', 'backwardLayer', 'cell', 'cells'];
 
 /** Applications of layers, in models that were released: they keep no layer any more. @type {WeakSet<object>} */
 const over = new WeakSet();
@@ -32,11 +38,13 @@ const isAmong = (layer, models) => models.some(
  * The layers that a model owns, each once however often it is called: the model itself, those of models and wrappers inside
  * it, the cells of recurrent ones. Not those that are called in another model too, which is not released yet.
  * @param {any} model
+ * @param {any[]} [keep]  models and layers that stay, with all that is inside them
  * @returns {Set<any>}
  */
-export function layersOf(model) {
+export function layersOf(model, keep = []) {
+  const kept = new Set(keep.flatMap(each => [...reach(each, () => true)]));
   const models = [...reach(model, () => true)].filter(isModel);
-  return reach(model, layer => users(layer, models) === 0);
+  return reach(model, layer => !kept.has(layer) && users(layer, models) === 0);
 }
 
 /**
@@ -57,8 +65,7 @@ function reach(model, wanted) {
   for (let layer = waiting.pop(); layer !== undefined; layer = waiting.pop()) {
     if (found.has(layer) || !wanted(layer)) continue;
     found.add(layer);
-    // Nodes, through which other models can be reached, are no layers.
-    waiting.push(...Object.values(layer).flat().filter(isLayer));
+    waiting.push(...INSIDE.flatMap(field => layer[field] ?? []).filter(isLayer));
   }
   return found;
 }
@@ -69,10 +76,13 @@ function reach(model, wanted) {
  * @param {any} layer @param {any[]} models
  */
 function users(layer, models) {
-  const mine = callsIn(layer, models).length;
+  const mine = callsIn(layer, models).filter(node => !over.has(node)).length;
   const others = calls(layer).filter(node => !over.has(node)).length - mine;
   const counted = layer._refCount ?? null;
-  return Math.max(0, counted === null ? others : Math.min(others, counted - mine - (isModel(layer) ? 1 : 0)));
+  if (counted === null) return others;
+  // A model that was disposed of by itself has taken its calls off already.
+  const still = models[0]?._refCount === 0 ? 0 : mine;
+  return Math.max(0, Math.min(others, counted - still - (isModel(layer) ? 1 : 0)));
 }
 
 /** The calls of a layer in some models. @param {any} layer @param {any[]} models @returns {any[]} */

@@ -2,39 +2,78 @@
 
 import {engineOf, permanentScope} from '../ledger/engine.mjs';
 import {keptByFit, watchFit} from './fit.mjs';
-import {forget, layersOf, optimizerOf, ownsOptimizer, tensorsOf, tensorsOfOptimizer} from './owned.mjs';
+import {forget, isLayer, isModel, layersOf, optimizerOf, ownsOptimizer, tensorsOf, tensorsOfOptimizer} from './owned.mjs';
 
-/** Models that `makeModel` made and that were compiled since, each with whether it made its optimizer of a name. */
+/**
+ * Models that `makeModel` made and that were compiled since: whether the last optimizer was given by its name, and those
+ * before it that were.
+ * @type {WeakMap<object, {named: boolean, former: any[]}>}
+ */
 const compiled = new WeakMap();
+
+/** @type {WeakSet<object>} */
+const released = new WeakSet();
+
+/** @param {any[]} tensors */
+const alive = tensors => tensors.filter(tensor => !tensor.isDisposed);
+
+/** Whether a model's optimizer is its own; null where that is not known. @param {any} model */
+const isOwned = model => compiled.get(model)?.named ?? ownsOptimizer(model);
 
 /**
  * Releases a model: its weights and its layers' states, those of models inside it, what the initializers of its weights
  * left, and its optimizer if it made that itself. `model.dispose()` is called too, where there is one, so that the model
- * knows that it is released. A layer, or a model inside it, that another model calls as well stays until that is released. To
- * release a model again does nothing.
+ * knows that it is released. A layer, or a model inside it, that another model calls as well stays until that is released; so
+ * does what `keep` names. To release a model again does nothing.
+ *
+ * What TensorFlow.js does not tell apart goes: a layer that a wrapper has and somebody else too, and layers whose one call
+ * belongs to two models, as where one is cut out of the other. Name in `keep` what is to stay then. Up to 1.0.4 the last
+ * prediction of a stateful layer is its state, and goes with it.
  *
  * 0.7.0 to 1.0.0 do not record whether an optimizer was given by its name. There the optimizer stays, and is told in
  * `kept`, unless the model was made by `makeModel`, or `optimizer` says otherwise.
  * @param {any} model
- * @param {{optimizer?: boolean}} [options]  whether the optimizer goes too; by default if the model made it itself
+ * @param {{optimizer?: boolean, keep?: any[]}} [options]  `optimizer`: whether it goes too, by default if the model made it
+ *   itself; `keep`: models and layers that stay, with all that is inside them
  * @returns {{tensors: number, kept: string[]}}  how many tensors were released, and what the model has that was not
  */
-export function releaseModel(model, {optimizer} = {}) {
-  const weights = [...layersOf(model)].flatMap(tensorsOf);
-  const state = tensorsOfOptimizer(optimizerOf(model)).filter(tensor => !tensor.isDisposed);
-  const owned = optimizer ?? compiled.get(model) ?? ownsOptimizer(model);
-  const all = new Set([...weights, ...keptByFit(model), ...(owned ? state : [])].filter(tensor => !tensor.isDisposed));
-  forget(model);
-  try {
-    model.dispose?.();
-  } catch {
-    // From 1.0.1 to 1.2.2 that of a Sequential throws before it was compiled, and on most releases a second one does. What it leaves
-    // is released below.
-  }
-  for (const tensor of all) if (!tensor.isDisposed) tensor.dispose();
-  const kept = owned === null && state.length > 0
+export function releaseModel(model, {optimizer, keep = []} = {}) {
+  if (!isLayer(model) || !isModel(model)) throw new TypeError('releaseModel takes a model of layers');
+  const layers = released.has(model) ? [model] : [...layersOf(model, keep)];
+  if (layers.length === 0) return {tensors: 0, kept: ['the model: another one calls it, or it is to be kept']};
+  const models = layers.filter(isModel);
+  const owners = models.map(each => ({state: alive(tensorsOfOptimizer(optimizerOf(each))), owned: optimizer ?? isOwned(each)}));
+  const all = new Set(alive([
+    ...released.has(model) ? [] : layers.flatMap(tensorsOf),
+    ...models.flatMap(keptByFit),
+    ...models.flatMap(each => compiled.get(each)?.former ?? []).flatMap(tensorsOfOptimizer),
+    ...owners.flatMap(({state, owned}) => (owned ? state : [])),
+  ]));
+  const kept = owners.some(({state, owned}) => owned === null && state.length > 0)
     ? ['the optimizer: this release does not record whether the model made it; releaseModel(model, {optimizer: true})'] : [];
+  if (!released.has(model)) {
+    forget(model);
+    if (keep.length === 0) disposeBy(model, layers);
+    for (const each of models) released.add(each);
+  }
+  for (const tensor of alive([...all])) tensor.dispose();
   return {tensors: all.size, kept};
+}
+
+/** @param {any} model @param {any[]} layers */
+function disposeBy(model, layers) {
+  if (typeof model.dispose !== 'function') return;
+  // From 0.15.0 to 1.0.4 a Dropout layer disposes of a scalar that the library has in its cache, so that the next such model
+  // cannot be trained: it is given a copy.
+  const copied = layers.filter(layer => layer.rateScalar?.isDisposed === false);
+  for (const layer of copied) layer.rateScalar = layer.rateScalar.clone();
+  try {
+    model.dispose();
+  } catch {
+    // From 1.0.1 to 1.2.2 that of a Sequential throws before it was compiled, and on most releases a second one does. What it
+    // leaves is released afterwards.
+  }
+  for (const {rateScalar} of copied) if (!rateScalar.isDisposed) rateScalar.dispose();
 }
 
 /**
@@ -56,9 +95,12 @@ export function makeModel(tf, make) {
   } finally {
     engine.endScope(); // by itself: up to 0.12.3 tf.tidy leaves its scope open where something throws
   }
+  if (!isLayer(model) || !isModel(model)) throw new TypeError('makeModel takes a function that returns a model of layers, at once');
   const {compile} = model;
   model.compile = (/** @type {any} */ config) => {
-    compiled.set(model, typeof config?.optimizer === 'string');
+    const before = compiled.get(model);
+    const former = before?.named ? [...before.former, optimizerOf(model)] : before?.former ?? [];
+    compiled.set(model, {named: typeof config?.optimizer === 'string', former});
     return compile.call(model, config);
   };
   if (permanentScope(engine)) watchFit(model, engine);
