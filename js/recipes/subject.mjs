@@ -11,6 +11,16 @@ class ModelNotMade extends Error {
   name = 'ModelNotMade';
 }
 
+/** The release cannot do with the model what is asked for. */
+export class ModelNotUsed extends Error {
+  name = 'ModelNotUsed';
+
+  /** @param {any} error */
+  constructor(error) {
+    super(error?.message ?? String(error));
+  }
+}
+
 /**
  * How the model is made. Throws ModelNotMade where it cannot be.
  * @param {any} context

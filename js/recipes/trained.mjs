@@ -1,7 +1,7 @@
 // A model is made or loaded, predicts or is trained, and is released. Asynchronous, as loading and training are.
 
 import * as bystander from './bystander.mjs';
-import {bare, collect, inputsOf, subject, targetsOf} from './subject.mjs';
+import {ModelNotUsed, bare, collect, inputsOf, subject, targetsOf} from './subject.mjs';
 
 /** @type {{make?: () => any, load?: () => Promise<any>}} */
 let found;
@@ -34,6 +34,8 @@ async function use(tf, usage) {
       model.compile({optimizer: 'adam', loss: 'meanSquaredError'});
       await model.fit(bare(x), bare(y), {batchSize: 8, epochs: 1, verbose: 0});
     }
+  } catch (error) {
+    throw new ModelNotUsed(error);
   } finally {
     for (const tensor of [...x, ...y]) tensor.dispose();
   }

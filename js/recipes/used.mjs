@@ -1,7 +1,7 @@
 // A model is made at once, predicts if it is to, and is released. A plain function, so that every recipe applies to it.
 
 import * as bystander from './bystander.mjs';
-import {bare, collect, inputsOf, subject} from './subject.mjs';
+import {ModelNotUsed, bare, collect, inputsOf, subject} from './subject.mjs';
 
 /** @type {() => any} */
 let make;
@@ -33,6 +33,8 @@ function use(tf, usage) {
   const x = inputsOf(tf, model);
   try {
     for (const prediction of [model.predict(bare(x))].flat()) prediction.dispose();
+  } catch (error) {
+    throw new ModelNotUsed(error);
   } finally {
     for (const tensor of x) tensor.dispose();
   }

@@ -46,6 +46,7 @@ def row(
     """A crossing of the recipes table."""
     return Row(
         model="m", language="js", target="t", recipe="r", usage="u", applies=True, error=None, cycles=16,
+        bystander="kept",
         left=Left(tensors=left[0], bytes=left[1], buffers=left[0]),
         growth=Rise(tensors=grows, bytes=0, native=native, resident=0),
         resident=Resident(start=sizes[0], end=sizes[1], trimmed=sizes[2]),
@@ -297,6 +298,20 @@ EITHER_WAY: list[tuple[str, str, Target, Told, Told]] = [
     ("C2", "", KERAS, Told(weights=shows(*ALIKE)), Told(weights=shows(*ALIKE[:3], threw="fit fails"))),
     ("C3", "trained", KERAS, Told(row_complete=row()), Told(row_complete=row(grows=18))),
     ("C3", "untrained", NEW, Told(row_complete=row()), Told(row_complete=row(WEIGHTS))),
+    (
+        "C3",
+        "untrained",
+        NEW,
+        Told(row_complete=row()),
+        Told(row_complete=msgspec.structs.replace(row(), bystander="it lost 4 tensors")),
+    ),
+    (
+        "B9",
+        "",
+        KERAS,
+        Told(row_complete=row(sizes=(100, 900, 900), native=50)),
+        Told(row_complete=row(sizes=(100, 99, 99), native=-100)),
+    ),
 ]  # fmt: skip
 
 
@@ -340,9 +355,9 @@ def evidence(target: str, holds: bool | None, part: str = "", *, beside: bool = 
         ([evidence("tfjs@1.0.0/cpu", True), evidence("tfjs@2.0.0/cpu", True)], HOLDS, "on all 2 measured"),
         ([evidence("tfjs@1.0.0/cpu", False), evidence("tfjs@2.0.0/cpu", False)], FAILS, "on none of 2 measured"),
         (
-            [evidence("tfjs@1.0.0/cpu", False), evidence("tfjs@2.0.0/cpu", True), evidence("tfjs@3.0.0/cpu", True)],
-            "holds only for tfjs 2.0.0 – 3.0.0",
-            "tfjs 2.0.0 – 3.0.0",
+            [evidence("tfjs@1.7.4/cpu", False), evidence("tfjs@2.0.0/cpu", True), evidence("tfjs@2.0.1/cpu", True)],
+            "holds only for tfjs 2.0.0 – 2.0.1",
+            "tfjs 2.0.0 – 2.0.1",
         ),
         (
             [evidence("tfjs@1.0.0/cpu", True), evidence("tfjs@2.0.0/cpu", False), evidence("tfjs@3.0.0/cpu", True)],
@@ -358,6 +373,26 @@ def evidence(target: str, holds: bool | None, part: str = "", *, beside: bool = 
             [evidence("keras", True), evidence("keras", False, "another thing", beside=True)],
             HOLDS,
             "on keras; another thing: nowhere",
+        ),
+        (  # releases that were not asked for lie between
+            [evidence("tfjs@0.12.4/cpu", True), evidence("tfjs@4.22.0/cpu", True), evidence("keras", False)],
+            "holds only for tfjs 0.12.4, tfjs 4.22.0",
+            "tfjs 0.12.4, tfjs 4.22.0",
+        ),
+        (  # one between could not be measured
+            [
+                evidence("tfjs@1.0.0/cpu", True),
+                evidence("tfjs@1.0.1/cpu", None, why="x"),
+                evidence("tfjs@1.0.2/cpu", True),
+                evidence("tfjs@1.0.3/cpu", False),
+            ],
+            "holds only for tfjs 1.0.0, tfjs 1.0.2",
+            "tfjs 1.0.0, tfjs 1.0.2",
+        ),
+        (  # nobody knows of one part
+            [evidence("keras", True, "released"), evidence("keras", None, "as fast", why="it hung")],
+            "holds only for released",
+            "released: on keras; as fast: not measured",
         ),
         ([evidence("keras", None, why="no such release")], UNMEASURED, "no such release"),
         ([evidence("keras", None, why="x"), evidence("tf-keras", True)], HOLDS, "on tf-keras"),
@@ -381,6 +416,12 @@ def test_a_claim_is_settled_on_the_targets_that_it_is_about_and_one_that_takes_l
     assert lab.gone == [OLD, NEW]
 
 
+def test_the_newest_release_is_so_by_its_number_whatever_the_order() -> None:
+    lab = Told(leak_bytes=result(), leak_heap=result(), leak_native=result())
+    [settled] = settle([BY_ID["A12"]], lab, [NEW, OLD], 1, lambda claim, target: None)
+    assert {found.target for found in settled.evidence} == {str(NEW)}
+
+
 def test_what_cannot_be_measured_is_said_with_why() -> None:
     [settled] = settle([BY_ID["B11"]], Told(), [KERAS], 1, lambda claim, target: None)
     assert settled.verdict == UNMEASURED
@@ -393,10 +434,10 @@ def test_what_cannot_be_measured_is_said_with_why() -> None:
 def test_a_page_has_each_claim_and_targets_that_are_alike_in_one_line() -> None:
     settled = Settled(
         id="A1", verdict=HOLDS, where="everywhere", text="It | does.",
-        evidence=[evidence("tfjs@1.0.0/cpu", True, tensors=4), evidence("tfjs@2.0.0/cpu", True, tensors=4)],
+        evidence=[evidence("tfjs@1.0.0/cpu", True, tensors=4), evidence("tfjs@1.0.1/cpu", True, tensors=4)],
     )  # fmt: skip
     text = page.page([settled])
-    assert "| tfjs 1.0.0 – 2.0.0 | yes | s | tensors 4 |" in text
+    assert "| tfjs 1.0.0 – 1.0.1 | yes | s | tensors 4 |" in text
     assert "| A1 | It \\| does. | **holds** | everywhere |" in page.readme_part([settled])
 
 
@@ -447,6 +488,9 @@ def test_bad_input_is_refused_with_what_there_is(tmp_path: Path) -> None:
     status, said = run("--from", str(broken))
     assert status == 2
     assert "its schema is tensorledger/results/1" in said
+    status, said = run("A5", "--from", str(broken), "--readme", str(tmp_path / "none.md"))
+    assert status == 2
+    assert "a page is written of all claims" in said
     unmarked = tmp_path / "unmarked.md"
     unmarked.write_text("nothing", encoding="utf-8")
     broken.write_text(json.dumps({"schema": "tensorledger/claims/1", "claims": []}), encoding="utf-8")

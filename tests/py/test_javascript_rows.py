@@ -245,6 +245,33 @@ def test_what_harms_or_throws_is_not_advised_and_is_told() -> None:
 # --- the command
 
 
+@needs_packages
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        ("export default () => {\n  throw new Error('none today');\n};", 2, "none today"),
+        (
+            "export default tf => {\n"
+            "  const model = tf.sequential({layers: [tf.layers.dense({units: 2, inputShape: [5]})]});\n"
+            "  model.dispose = () => {};\n"
+            "  model.layers[0]._trainableWeights[0].val.dispose = () => {};\n"
+            "  return model;\n};",
+            1,
+            "made",
+        ),
+    ],
+    ids=["a model that cannot be made", "one that complete does not release"],
+)
+def test_the_exit_status_says_what_came_of_a_model_of_one_s_own(
+    tmp_path: Path, text: str, status: int, said: str
+) -> None:
+    own = tmp_path / "own.mjs"
+    own.write_text(text, encoding="utf-8")
+    found, output = run(str(own), "--target", str(NEW), "--usage", "made", "--recipe", "complete")
+    assert said in output
+    assert found == status, output
+
+
 def run(*arguments: str) -> tuple[int, str]:
     done = CliRunner().invoke(main, ["recipes", *arguments])
     return done.exit_code, done.output
@@ -274,6 +301,7 @@ def test_bad_input_is_refused_with_what_there_is(tmp_path: Path) -> None:
         (["classifier", "--usage", "eaten"], "Invalid value for '--usage'"),
         (["narrow", "--target", "keras"], "nothing to run: narrow"),
         (["classifier", "--target", "tfjs", "--usage", "fit"], "nothing to run"),
+        (["narrow", "--target", "tfjs", "--page", str(tmp_path / "none.md")], "No such file"),
     ):
         status, said = run(*arguments)
         assert status == 2, said

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tensorledger.claims.claim import Claim, Measure, Measured, Part
 from tensorledger.claims.lab import Lab
 from tensorledger.expectations.description import describe
+from tensorledger.recipes.table import works
 from tensorledger.targets.target import Target
 
 
@@ -47,8 +48,13 @@ def _released(usage: str, python_usage: str) -> Measure:
         row = lab.row(target, "classifier", used, "complete")
         assert row.left is not None, "a row of the lab's applies"
         growth = row.growth.tensors if row.growth else None
-        figures = {"tensors": row.left.tensors, "bytes": row.left.bytes, "tensors a cycle": round(growth or 0, 3)}
-        return Measured(f"classifier, {used}, complete", row.left.nothing and not growth, figures)
+        figures: dict[str, object] = {
+            "tensors": row.left.tensors,
+            "bytes": row.left.bytes,
+            "tensors a cycle": round(growth or 0, 3),
+        }
+        figures["a model beside it"] = row.bystander or (row.error.message if row.error else None)
+        return Measured(f"classifier, {used}, complete", works(row), figures)
 
     return measure
 

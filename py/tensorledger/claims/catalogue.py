@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from packaging.version import Version
+
 from tensorledger.claims import both, javascript, python
 from tensorledger.claims.claim import Claim, Evidence, Settled, evidence_of, judged
 from tensorledger.claims.lab import Lab
@@ -21,7 +23,8 @@ def settle(
     claims: Sequence[Claim], lab: Lab, targets: Sequence[Target], jobs: int, told: Callable[[Claim, Target], None]
 ) -> list[Settled]:
     """Measure claims, so many targets at once, and return each with its verdict; ``told`` hears what is begun."""
-    newest = next((target for target in reversed(targets) if target.name == "tfjs" and target.backend == "cpu"), None)
+    releases = [target for target in targets if target.name == "tfjs" and target.version is not None]
+    newest = max(releases, key=lambda target: (Version(str(target.version)), target.backend == "cpu"), default=None)
 
     def measure(target: Target) -> dict[str, list[Evidence]]:
         found = {}

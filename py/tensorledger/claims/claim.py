@@ -106,18 +106,19 @@ def evidence_of(claim: Claim, lab: Lab, target: Target) -> list[Evidence]:
 
 
 def judged(evidence: Sequence[Evidence]) -> tuple[str, str]:
-    """Return the verdict, and where the claim holds."""
-    said = [found for found in evidence if not found.beside and found.holds is not None]
+    """Return the verdict, and where the claim holds. A part that was measured nowhere keeps it from holding plainly."""
+    parts = _parts(evidence)
+    own = [part for part in parts if not part[0].beside]
+    said = [found for part in own for found in part if found.holds is not None]
     if not said:
-        reasons = dict.fromkeys(str(found.figures.get("why", "")) for found in evidence if not found.beside)
+        reasons = dict.fromkeys(str(found.figures.get("why", "")) for part in own for found in part)
         return UNMEASURED, "; ".join(filter(None, reasons)) or "no target that it is about was asked for"
-    where = "; ".join(filter(None, (_where(list(part)) for part in _parts(evidence))))
-    if all(found.holds for found in said):
-        return HOLDS, where
+    where = "; ".join(map(_where, parts))
     if not any(found.holds for found in said):
         return FAILS, where
-    only = "; ".join(filter(None, (_only(part) for part in _parts(said))))
-    return f"{ONLY}{only}", where
+    if all(found.holds for found in said) and all(_known(part) for part in own):
+        return HOLDS, where
+    return f"{ONLY}{'; '.join(filter(None, map(_only, own)))}", where
 
 
 def _parts(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
@@ -127,34 +128,34 @@ def _parts(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
     return list(parts.values())
 
 
+def _known(part: Sequence[Evidence]) -> list[Evidence]:
+    return [found for found in part if found.holds is not None]
+
+
 def _only(part: list[Evidence]) -> str:
     """Say where a part holds; nothing where it does nowhere."""
-    if not any(found.holds for found in part):
+    known, name = _known(part), part[0].part
+    if not any(found.holds for found in known):
         return ""
-    name = part[0].part
-    if all(found.holds for found in part):
+    if all(found.holds for found in known):
         return name or spans(part)
     return f"{name + ', ' if name else ''}{spans(part)}"
 
 
 def _where(part: list[Evidence]) -> str:
     """Say of a part on which of the targets it holds."""
-    known = [found for found in part if found.holds is not None]
-    if not known:
-        return ""
+    known = _known(part)
     name = f"{part[0].part}: " if part[0].part else ""
+    if not known:
+        return f"{name}not measured"
     if all(found.holds for found in known):
         return f"{name}on all {len(known)} measured" if len(known) > 1 else f"{name}on {known[0].target}"
     if not any(found.holds for found in known):
         return f"{name}nowhere" if len(known) == 1 else f"{name}on none of {len(known)} measured"
-    return f"{name}{spans(known)}"
+    return f"{name}{spans(part)}"
 
 
-def spans(evidence: Sequence[Evidence]) -> str:
-    """Return the targets of a part that holds there, as ranges of those measured: "tfjs 1.0.3 – 4.22.0, keras"."""
-    found = []
-    for holds, run in groupby(evidence, key=lambda each: (each.holds, kind(each.target))):
-        targets = [each.target for each in run]
-        if holds[0]:
-            found.append(span(targets))
-    return ", ".join(found)
+def spans(part: Sequence[Evidence]) -> str:
+    """Return the targets on which a part holds, as ranges: "tfjs 1.0.3 – 4.22.0, keras"."""
+    runs = groupby(part, key=lambda each: (each.holds, kind(each.target)))
+    return ", ".join(span([each.target for each in run]) for (holds, _), run in runs if holds)

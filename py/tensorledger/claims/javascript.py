@@ -8,6 +8,7 @@ from tensorledger.atlas.shows import Point, Shows
 from tensorledger.claims.claim import Claim, Measure, Measured, Part
 from tensorledger.claims.lab import Lab
 from tensorledger.expectations.description import describe
+from tensorledger.recipes.row import Row
 from tensorledger.targets.target import Target
 
 WEIGHTS = describe("classifier").of("tfjs")["weights"]
@@ -24,6 +25,15 @@ def _amount(point: Point | None) -> dict[str, int | None]:
     if point is None:
         return {"tensors": None, "bytes": None}
     return {"tensors": point.tensors, "bytes": point.bytes}
+
+
+def _left(row: Row) -> dict[str, object]:
+    """Return the figures of what a row says is left; nulls where nothing was read."""
+    return {"tensors": row.left and row.left.tensors, "bytes": row.left and row.left.bytes}
+
+
+def _thrown(row: Row) -> dict[str, object]:
+    return {"threw": row.error.message} if row.error else {}
 
 
 def _end(shows: Shows) -> dict[str, object]:
@@ -49,7 +59,7 @@ def _has_dispose(lab: Lab, target: Target) -> bool:
 def _dropped(lab: Lab, target: Target) -> Measured:
     row = lab.row(target, "classifier", "made", "drop-reference")
     assert row.left is not None, "a row of the lab's applies"
-    figures = {"tensors": row.left.tensors, "bytes": row.left.bytes}
+    figures = _left(row)
     return Measured("classifier, made, drop-reference", _has_weights(row.left.tensors, row.left.bytes), figures)
 
 
@@ -96,8 +106,8 @@ def _row_disposed(model: str) -> Measure:
             return None
         row = lab.row(target, model, "predicted", "dispose")
         assert row.left is not None, "a row of the lab's applies"
-        figures = {"tensors": row.left.tensors, "bytes": row.left.bytes}
-        return Measured(f"{model}, predicted, dispose", row.left.nothing, figures)
+        nothing = row.left.nothing and row.error is None
+        return Measured(f"{model}, predicted, dispose", nothing, {**_left(row), **_thrown(row)})
 
     return measure
 
@@ -129,11 +139,8 @@ def _walk_equals_dispose(walked: str, disposed: str, usage: str) -> Measure:
             return None
         walk, dispose = (lab.row(target, "classifier", usage, recipe) for recipe in (walked, disposed))
         assert walk.left is not None and dispose.left is not None, "a row of the lab's applies"
-        figures = {
-            "walk": [walk.left.tensors, walk.left.bytes],
-            "dispose": [dispose.left.tensors, dispose.left.bytes],
-        }
-        return Measured(f"classifier, {usage}", walk.left == dispose.left, figures)
+        figures = {"walk": {**_left(walk), **_thrown(walk)}, "dispose": {**_left(dispose), **_thrown(dispose)}}
+        return Measured(f"classifier, {usage}", figures["walk"] == figures["dispose"], figures)
 
     return measure
 

@@ -10,7 +10,11 @@ from typing import Any, Protocol
 from tensorledger.atlas.measure import How, counting, measure_with
 from tensorledger.atlas.shows import Shows
 from tensorledger.cells.cell import Cell, Settings, run_cell
+from tensorledger.environment.cache import CacheUnusable
+from tensorledger.environment.node import NodeMissing
+from tensorledger.environment.packages import PackagesMissing
 from tensorledger.environment.tree import tree
+from tensorledger.expectations.toml import BadDefinition
 from tensorledger.recipes import javascript, python
 from tensorledger.recipes.row import Row
 from tensorledger.results.result import Result
@@ -40,7 +44,10 @@ class Lab(Protocol):
     def row(
         self, target: Target, model: str, usage: str, recipe: str, allocator: str = "default", cycles: int = FEW
     ) -> Row:
-        """Return a crossing of the recipes table. It applies. ``cycles``: in Python; JavaScript's are fixed."""
+        """Return a crossing of the recipes table that applies, whatever its recipe threw.
+
+        ``cycles``: in Python; JavaScript's are fixed.
+        """
         ...
 
     def let_go(self, target: Target) -> None:
@@ -93,7 +100,7 @@ class Measuring:
                 [row] = javascript.rows(model, target, [recipe], [usage], self._counting)
             else:
                 [row] = python.rows(model, target, [recipe], [usage], [allocator], self._whole, cycles)
-            if row.left is None or row.error is not None:
+            if row.left is None:
                 raise Unmeasured(row.reason or (row.error.message if row.error else "nothing was measured"))
             return row
 
@@ -110,6 +117,8 @@ class Measuring:
                 found: Any = measure()
             except Unmeasured as error:
                 found = error
+            except (BadDefinition, NodeMissing, PackagesMissing, CacheUnusable, OSError) as error:
+                found = Unmeasured(str(error))
             with self._writing:
                 self._known[key] = found
         found = self._known[key]

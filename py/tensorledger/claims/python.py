@@ -113,7 +113,8 @@ def _row_released(usage: str, recipe: str) -> Measure:
 
 
 def _is_released(row: Row) -> bool:
-    return row.left is not None and row.left.nothing and not (row.growth and row.growth.tensors)
+    grows = row.growth is not None and bool(row.growth.tensors)
+    return row.left is not None and row.left.nothing and not grows and row.error is None
 
 
 def _figures(row: Row) -> dict[str, object]:
@@ -163,8 +164,9 @@ def _is_leak(lab: Lab, target: Target) -> Measured:
     tensors = row.left.tensors if row.left else None
     figures = {"tensors left": tensors, "default": sizes, "system allocator": system, "what gives it back": row.lever}
     still = min(int(str(sizes["trimmed"])), int(str(system["trimmed"]))) - int(str(sizes["start"]))
-    grows = abs(int(str(sizes["native a cycle"]))) * row.cycles > max(retained, 1) * SAME
-    return Measured("extractor, predict, complete", grows and still > retained * (1 - SAME), figures)
+    grows = int(str(sizes["native a cycle"])) * row.cycles > retained * SAME
+    lost = retained > 0 and grows and still > retained * (1 - SAME)
+    return Measured("extractor, predict, complete", lost, figures)
 
 
 def _reserves(lab: Lab, target: Target) -> Measured:

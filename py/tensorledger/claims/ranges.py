@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
+
+from tensorledger.environment.releases import published
 
 
 def kind(target: str) -> tuple[str, str]:
@@ -13,11 +16,33 @@ def kind(target: str) -> tuple[str, str]:
 
 
 def span(targets: Sequence[str]) -> str:
-    """Return what targets that follow each other are called: "tfjs 1.0.3 – 4.22.0"."""
-    first, last = (target.removesuffix("/cpu").replace("@", " ") for target in (targets[0], targets[-1]))
-    if kind(targets[0]) != kind(targets[-1]):
-        return ", ".join(targets)
-    return first if first == last else f"{first} – {last.partition(' ')[2] or last}"
+    """Return what targets are called: "tfjs 1.0.3 – 4.22.0" where all releases between are there, else one by one."""
+    runs: list[list[str]] = []
+    for target in targets:
+        if runs and _follows(runs[-1][-1], target):
+            runs[-1].append(target)
+        else:
+            runs.append([target])
+    return ", ".join(_run(run) for run in runs)
+
+
+def _run(run: list[str]) -> str:
+    first, last = (target.removesuffix("/cpu").replace("@", " ") for target in (run[0], run[-1]))
+    return first if first == last else f"{first} – {last.partition(' ')[2]}"
+
+
+def _follows(one: str, other: str) -> bool:
+    """Say whether a target is of the release that was published next."""
+    if kind(one) != kind(other) or "@" not in one:
+        return False
+    known = _known()
+    here, there = (target.partition("@")[2].partition("/")[0] for target in (one, other))
+    return here in known and there in known and known[there] == known[here] + 1
+
+
+@cache
+def _known() -> dict[str, int]:
+    return {release: number for number, release in enumerate(published(ask=False))}
 
 
 def figures_of(figures: dict[str, Any]) -> str:

@@ -72,6 +72,8 @@ def claims(
     """
     shown = console()
     wanted = list(claims) or list(CLAIMS)
+    if page is not None or readme is not None:
+        _look(wanted, readme)
     if kept is not None:
         ids = {claim.id for claim in wanted}
         settled = [each for each in read(kept) if each.id in ids]
@@ -113,7 +115,21 @@ def _measured(wanted: Sequence[Claim], targets: Sequence[Target], jobs: int, sho
         raise click.exceptions.Exit(128 + signal.SIGINT) from None
 
 
+def _look(wanted: Sequence[Claim], readme: Path | None) -> None:
+    """Refuse what could not be written in the end: a page of some claims, a README with no place for them."""
+    if len(wanted) < len(CLAIMS):
+        raise click.UsageError("a page is written of all claims: name none of them")
+    try:
+        if readme is not None:
+            replaced(readme.read_text(encoding="utf-8"), pages.MARK, "")
+    except (OSError, NoMarks) as error:
+        raise click.UsageError(f"{readme}: {error}") from error
+
+
 def _write_pages(settled: Sequence[Settled], page: Path | None, readme: Path | None) -> None:
+    missing = [claim.id for claim in CLAIMS if claim.id not in {each.id for each in settled}]
+    if missing and (page is not None or readme is not None):
+        raise click.UsageError(f"a page is written of all claims; there is nothing of {', '.join(missing)}")
     try:
         if page is not None:
             write_whole(page, pages.page(settled))

@@ -19,6 +19,7 @@ from tensorledger.recipes import javascript, python
 from tensorledger.recipes.page import MARK, part
 from tensorledger.recipes.row import SCHEMA, Row
 from tensorledger.recipes.sweep import Choice, sweep
+from tensorledger.recipes.table import works
 from tensorledger.results.marked import NoMarks, replaced
 from tensorledger.targets.target import Target
 from tensorledger.terminal.console import console
@@ -96,8 +97,8 @@ def recipes(
     MODEL is one of the zoo ("all": each), by default the classifier; or a file of your own: .mjs, .js or .cjs whose
     default export makes a model of `tf`, a folder with a model.json, .py with a function `model(keras)`, .keras or .h5.
 
-    Exit status: 1 where `complete`, which is to release everything on every release, left something or did harm, or
-    where a run broke; 2 where nothing could be run.
+    Exit status: 1 where `complete`, which is to release everything on every release, left something, threw or did
+    harm, or where a run broke; 2 where nothing could be run, or nothing of a model of yours.
     """
     targets = flat(chosen)
     choice = Choice(
@@ -113,17 +114,21 @@ def recipes(
             f"nothing to run: {', '.join(choice.models)} with these recipes and usages on none of "
             f"{', '.join(map(str, targets))}"
         )
-    shown, rows = console(), list[Row]()
+    shown, rows, interrupted = console(), list[Row](), False
+    if page is not None:
+        _write_page(page, [], running)
     try:
         rows = _measured(choice, running, jobs, shown, rows)
     except KeyboardInterrupt:
+        interrupted = True
         shown.print(f"[yellow]interrupted after {len(rows)} rows[/]")
         raise click.exceptions.Exit(128 + signal.SIGINT) from None
     finally:
         if json_file is not None:
-            write_json(json_file, {"schema": SCHEMA, "rows": msgspec.to_builtins(rows)})
+            said = {"interrupted": True} if interrupted else {}
+            write_json(json_file, {"schema": SCHEMA, **said, "rows": msgspec.to_builtins(rows)})
     if page is not None:
-        _write_page(page, rows)
+        _write_page(page, rows, running)
     for table in tables(rows):
         shown.print(table)
     shown.print(f"[dim]{LEGEND}[/]")
@@ -132,15 +137,17 @@ def recipes(
     sizes = levels(rows)
     if sizes is not None:
         shown.print(sizes)
-    raise click.exceptions.Exit(_status(rows))
+    raise click.exceptions.Exit(_status(rows, choice.models))
 
 
-def _write_page(page: Path, rows: Sequence[Row]) -> None:
+def _write_page(page: Path, rows: Sequence[Row], targets: Sequence[Target]) -> None:
+    """Write the tables into a page; without rows, only look whether it has a place for them."""
     try:
         text = page.read_text(encoding="utf-8")
-        for language in dict.fromkeys(row.language for row in rows):
+        for language in dict.fromkeys(target.language for target in targets):
             text = replaced(text, f"{MARK} {language}", part(rows, language))
-        write_whole(page, text)
+        if rows:
+            write_whole(page, text)
     except (OSError, NoMarks) as error:
         raise click.UsageError(f"{page}: {error}") from error
 
@@ -163,10 +170,13 @@ def _measured(choice: Choice, targets: list[Target], jobs: int, shown: Console, 
         return sweep(choice, targets, jobs, told)
 
 
-def _status(rows: Sequence[Row]) -> int:
+def _status(rows: Sequence[Row], models: Sequence[str]) -> int:
+    """Return the exit status; ``models`` are those that were asked for."""
+    own = [model for model in models if model not in (*javascript.MODELS, *python.MODELS)]
+    if any(not any(row.left for row in rows if row.model == model) for model in own):
+        return 2
     if all(row.error is not None and row.left is None for row in rows):
         return 2
     broke = any(row.error is not None and row.left is None for row in rows)
-    complete = [row for row in rows if row.recipe == "complete" and row.left is not None]
-    failed = any(not row.left.nothing or row.bystander != "kept" for row in complete if row.left and not row.error)
+    failed = any(not works(row) for row in rows if row.recipe == "complete" and row.left is not None)
     return 1 if broke or failed else 0

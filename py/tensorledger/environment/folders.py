@@ -28,7 +28,14 @@ def whole_folder(destination: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file, UTF-8, so that it is whole or as it was. Raises OSError."""
+    """Write a file, UTF-8, so that it is whole or as it was: what a link leads to, and never in the place of a device.
+
+    Raises OSError.
+    """
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    path = path.resolve()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", text=True)
     unfinished = Path(name)
     try:

@@ -39,8 +39,9 @@ USAGES = ("made", "predicted", "trained")
 CYCLES = 2
 """After the warm-up: what is left is counted exactly, so that two show whether it is the same each time."""
 
-HARMED, NOT_MADE = "BystanderHarmed", "ModelNotMade"
-"""What the scenarios in js/recipes throw where the bystander is not as it was, and where there can be no model."""
+HARMED, NOT_MADE, NOT_USED = "BystanderHarmed", "ModelNotMade", "ModelNotUsed"
+"""What the scenarios in js/recipes throw: the bystander is not as it was, there can be no model, or it cannot predict
+or be trained."""
 
 SYNCHRONOUS = {"made", "predicted"}
 """The usages that take no waiting, unless the model is loaded."""
@@ -103,13 +104,15 @@ def row_of(outcome: Outcome, model: str, target: Target, recipe: str, usage: str
     thrown = next((found for found in _thrown(outcome) if found.type != HARMED), None)
     if thrown is not None and thrown.type == NOT_MADE:
         return _unmeasured(model, target, recipe, usage, reason=f"the model cannot be made: {thrown.message}")
+    if thrown is not None and thrown.type == NOT_USED:
+        return _unmeasured(model, target, recipe, usage, reason=f"the model cannot be used so: {thrown.message}")
     if thrown is not None and recipe_is_missing(thrown):
         return _unmeasured(model, target, recipe, usage, reason=f"this release has no such method: {thrown.message}")
     failure = Failure(type=thrown.type, message=thrown.message, checkpoint=None, stack=thrown.stack) if thrown else None
     if not outcome.cycles:
         return _unmeasured(model, target, recipe, usage, error=failure)
     last, ran = outcome.cycles[-1], len(outcome.cycles) - 1
-    end = readings(last)["end"]
+    ends = [readings(cycle)["end"] for cycle in outcome.cycles[1:] or outcome.cycles]
     harmed = [found.message for found in _thrown(outcome) if found.type == HARMED]
     first, final = outcome.cycles[0].checkpoints[-1].reading, last.checkpoints[-1].reading
 
@@ -124,7 +127,7 @@ def row_of(outcome: Outcome, model: str, target: Target, recipe: str, usage: str
         recipe=recipe,
         usage=usage,
         applies=True,
-        left=Left(tensors=end.tensors, bytes=end.bytes, buffers=end.buffers),
+        left=Left.most(ends),
         error=failure,
         bystander=None if thrown else next(iter(harmed), "kept"),
         cycles=ran,

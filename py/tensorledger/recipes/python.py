@@ -132,10 +132,9 @@ def row_of(crossing: Crossing, outcome: Outcome, cycles: int, seconds: float = 0
     *lived, trimmed, _ = outcome.cycles
     assert len(lived) == cycles + 1, "nothing was thrown"
     ends = [_end(cycle) for cycle in lived]
-    last = relative(ends[-1], lived[-1].baseline)
     return _row(
         crossing,
-        left=Left(tensors=last.tensors, bytes=last.bytes, buffers=last.buffers),
+        left=Left.most(relative(_end(cycle), cycle.baseline) for cycle in lived[1:]),
         bystander=thrown[0].message if thrown else KEPT,
         cycles=cycles,
         growth=_growth(ends[1:]),

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
+from tensorledger.protocol.messages import Reading
 from tensorledger.results.result import Failure
 
 SCHEMA = "tensorledger/recipes/1"
 
 
 class Left(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cycle left, relative to its own baseline."""
+    """What a cycle left, relative to its own baseline: of a row's cycles the one that left most."""
 
     tensors: int | None
     bytes: int | None
     buffers: int | None
+
+    @classmethod
+    def most(cls, ends: Iterable[Reading]) -> Left:
+        """Return what the cycle left that left most tensors, or most bytes among those."""
+        worst = max(ends, key=lambda end: (end.tensors or 0, end.bytes or 0))
+        return cls(tensors=worst.tensors, bytes=worst.bytes, buffers=worst.buffers)
 
     @property
     def nothing(self) -> bool:
@@ -50,7 +59,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     recipe: str
     applies: bool
     left: Left | None
-    """By the last cycle; null where it does not apply or could not be run."""
+    """Null where it does not apply or could not be run."""
     error: Failure | None
     usage: str
     allocator: str | None = None

@@ -112,9 +112,5 @@ def document(results: Sequence[Result], versions: dict[str, dict[str, str]]) -> 
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
-    """Write a JSON file so that it is whole or as it was; what is not a plain file is written to. Raises OSError."""
-    text = json.dumps(content, indent=1) + "\n"
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
-    else:
-        write_whole(path.resolve(), text)
+    """Write a JSON file so that it is whole or as it was. Raises OSError."""
+    write_whole(path, json.dumps(content, indent=1) + "\n")
