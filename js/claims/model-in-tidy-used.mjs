@@ -10,20 +10,23 @@ function made(tf, make, how) {
   return model;
 }
 
+/** @param {any} model @param {any} x @returns {Float32Array} */
+function predict(model, x) {
+  const prediction = model.predict(x), values = prediction.dataSync().slice();
+  prediction.dispose();
+  return values;
+}
+
 export default async function* ({tf, models, data, release, params}) {
-  const twin = models.narrow(), model = made(tf, () => models.narrow(), params.how);
+  const twin = models.narrow(), expected = predict(twin, data.x);
+  yield 'the twin predicts';
+  const model = made(tf, () => models.narrow(), params.how);
   if (!model) throw new Error('the tidy returned no model');
   model.setWeights(twin.getWeights());
-  const [one, other] = [twin, model].map(each => each.predict(data.x));
-  const same = one.dataSync().every((value, index) => value === other.dataSync()[index]);
-  one.dispose();
-  other.dispose();
-  yield same ? 'predicts as one made outside' : 'predicts otherwise';
+  const found = predict(model, data.x);
+  yield found.every((value, index) => value === expected[index]) ? 'predicts as one made outside' : 'predicts otherwise';
   model.compile({optimizer: 'sgd', loss: 'categoricalCrossentropy'});
   await model.fit(data.x, data.y, {batchSize: 8, epochs: 1, verbose: 0});
-  const changed = model.predict(data.x);
-  const finite = changed.dataSync().every(Number.isFinite);
-  changed.dispose();
-  yield finite ? 'trains' : 'trains to what is not finite';
+  yield predict(model, data.x).every(Number.isFinite) ? 'trains' : 'trains to what is not finite';
   await release();
 }

@@ -110,7 +110,8 @@ def dispose_missing(**said: Any) -> Told:
 
 MISSING = shows(end=(8, 1), threw="weight.dispose is not a function")
 LEFT = shows(end=WEIGHTS)
-PLAIN_TIDY = shows(("predicts as one made outside", 0, 0), ("trains", 0, 0))
+TWIN = ("the twin predicts", 0, 0)
+PLAIN_TIDY = shows(TWIN, ("predicts as one made outside", 0, 0), ("trains", 0, 0))
 GRAPHS = "graphs for 3"
 SAME = Agreement(model="classifier", source="keras", max_abs=1e-7, max_rel=1e-6, bound=1e-5)
 APART = msgspec.structs.replace(SAME, max_abs=1e-3)
@@ -176,14 +177,14 @@ EITHER_WAY: list[tuple[str, str, Target, Told, Told]] = [
         "A11",
         "created",
         NEW,
-        Told(model_in_tidy_used_created=shows(("predicts otherwise", 0, 0), ("trains", 0, 0))),
+        Told(model_in_tidy_used_created=shows(TWIN, ("predicts otherwise", 0, 0), ("trains", 0, 0))),
         Told(model_in_tidy_used_created=PLAIN_TIDY),
     ),
     (
         "A11",
         "returned",
         NEW,
-        Told(model_in_tidy_used_returned=shows(threw="it is disposed")),
+        Told(model_in_tidy_used_returned=shows(TWIN, threw="it is disposed")),
         Told(model_in_tidy_used_returned=PLAIN_TIDY),
     ),
     *[
@@ -420,6 +421,12 @@ def test_the_newest_release_is_so_by_its_number_whatever_the_order() -> None:
     lab = Told(leak_bytes=result(), leak_heap=result(), leak_native=result())
     [settled] = settle([BY_ID["A12"]], lab, [NEW, OLD], 1, lambda claim, target: None)
     assert {found.target for found in settled.evidence} == {str(NEW)}
+
+
+def test_where_no_model_predicts_nothing_is_said_of_one_that_was_made_in_a_tidy() -> None:
+    lab = Told(model_in_tidy_used=shows(threw="Argument 'a' must be a Tensor"))
+    [settled] = settle([BY_ID["A11"]], lab, [OLD], 1, lambda claim, target: None)
+    assert settled.verdict == UNMEASURED
 
 
 def test_what_cannot_be_measured_is_said_with_why() -> None:

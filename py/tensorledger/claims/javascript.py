@@ -6,8 +6,9 @@ from packaging.version import Version
 
 from tensorledger.atlas.shows import Point, Shows
 from tensorledger.claims.claim import Claim, Measure, Measured, Part
-from tensorledger.claims.lab import Lab
+from tensorledger.claims.lab import Lab, Unmeasured
 from tensorledger.expectations.description import describe
+from tensorledger.expectations.expectation import END
 from tensorledger.recipes.row import Row
 from tensorledger.targets.target import Target
 
@@ -163,7 +164,10 @@ def _breaks_in_tidy(how: str) -> Measure:
 
     def measure(lab: Lab, target: Target) -> Measured:
         shows = lab.shows(target, "model-in-tidy-used", how=how)
-        said = [point.name for point in shows.cycle.points[:-1]] if shows.cycle else []
+        twin, *said = [point.name for point in shows.cycle.points] if shows.cycle else [END]
+        if twin == END:
+            raise Unmeasured(f"no model predicts on this release: {shows.threw and shows.threw.message}")
+        said.remove(END)
         well = said == ["predicts as one made outside", "trains"]
         figures = {"what happens": said, **({"threw": shows.threw.message} if shows.threw else {})}
         return Measured("model-in-tidy-used", not well, figures)
