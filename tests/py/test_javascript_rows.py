@@ -235,10 +235,10 @@ def test_what_harms_or_throws_is_not_advised_and_is_told() -> None:
     ]
     [group] = groups(found)
     assert advice(group.lines[0]) == "none of these"
-    assert reasons(found) == {
-        "dispose: there is no such method": ["classifier, made"],
-        "dispose-variables: the model beside it: it lost 2 of its 14 tensors": ["classifier, made"],
-    }
+    assert reasons(found) == [
+        "dispose: there is no such method (classifier, made)",
+        "dispose-variables: the model beside it: it lost 2 of its 14 tensors (classifier, made)",
+    ]
     assert "| 1.0.0 | – | 0 ✗ | 4 · 9 | none of these |" in part(found, "js")
 
 

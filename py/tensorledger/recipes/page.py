@@ -37,7 +37,7 @@ def _tables(rows: Sequence[Row]) -> Iterator[str]:
 def _why(rows: Sequence[Row]) -> Iterator[str]:
     said = reasons(rows)
     if said:
-        yield "\n".join(f"- {reason} ({'; '.join(where)})" for reason, where in said.items())
+        yield "\n".join(f"- {reason}" for reason in said)
 
 
 def _cell(row: Row | None) -> str:

@@ -96,13 +96,19 @@ def advice(line: Line) -> str:
     return next((recipe for recipe in ADVISED if recipe in good), next(iter(good), none))
 
 
-def reasons(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Return why crossings do not apply, broke or did harm, each with the models and usages of which that is true."""
-    said: dict[str, dict[str, None]] = {}
+def reasons(rows: Sequence[Row]) -> list[str]:
+    """Return why crossings do not apply, broke or did harm, each with the recipes and usages that it is true of."""
+    said: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for row in rows:
         why = row.reason or (f"{row.error.type}: {row.error.message.splitlines()[0]}" if row.error else "")
         if harms(row):
             why = f"the model beside it: {row.bystander}"
         if why:
-            said.setdefault(f"{row.recipe}: {why}", {})[f"{row.model}, {row.usage}"] = None
-    return {why: list(where) for why, where in said.items()}
+            recipes, where = said.setdefault(why, ({}, {}))
+            recipes[row.recipe] = None
+            where[f"{row.model}, {row.usage}"] = None
+    every = len(dict.fromkeys(row.recipe for row in rows))
+    return [
+        f"{'every recipe' if len(recipes) == every > 1 else ', '.join(recipes)}: {why} ({'; '.join(where)})"
+        for why, (recipes, where) in said.items()
+    ]

@@ -34,8 +34,7 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
 
 def why(rows: Sequence[Row]) -> Iterator[Text]:
     """Yield why crossings do not apply, broke or did harm, each once, with where."""
-    for reason, where in reasons(rows).items():
-        yield Text.assemble((reason, ""), (f"  ({'; '.join(where)})", "dim"))
+    yield from map(Text, reasons(rows))
 
 
 def levels(rows: Sequence[Row]) -> Table | None:
