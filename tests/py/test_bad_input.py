@@ -694,7 +694,7 @@ def test_a_recipe_that_nobody_has_is_a_usage_error_that_names_those_there_are(
 ) -> None:
     said = finished(command_line(folder, "run", "good-function.mjs", "-t", JS, "--recipe", "wish"))
     assert said.status == 2
-    assert "no recipe 'wish'; there are: dispose, walk-values" in said.output
+    assert "no recipe 'wish'; there are: dispose, walk-weights, walk-values" in said.output
 
 
 def test_a_recipe_of_the_other_language_is_a_skip_that_names_those_there_are(

@@ -47,7 +47,7 @@ class RecipeType(click.ParamType[str]):
     name = "recipe"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        names = [name for recipes in RECIPES.values() for name in recipes]
+        names = list(dict.fromkeys(name for recipes in RECIPES.values() for name in recipes))
         if value and value not in names:
             self.fail(f"no recipe {value!r}; there are: {', '.join(names)}", param, ctx)
         return str(value)
