@@ -227,6 +227,15 @@ def test_targets_that_are_alike_in_every_recipe_share_a_line() -> None:
     assert "| 2.0.0 – 3.0.0 (2) | 0 | 0 | dispose |" in text
 
 
+def test_both_kerases_are_named_where_they_are_alike() -> None:
+    found = [
+        msgspec.structs.replace(row(name, "complete", (0, 0)), language="py", allocator="default")
+        for name in ("keras", "tf-keras")
+    ]
+    [group] = groups(found)
+    assert [line.label for line in group.lines] == ["keras, tf-keras"]
+
+
 def test_what_harms_or_throws_is_not_advised_and_is_told() -> None:
     found = [
         row("tfjs@1.0.0/cpu", "dispose", None, reason="there is no such method"),

@@ -63,17 +63,19 @@ def _lines(rows: Sequence[Row]) -> Iterator[Line]:
     each = [list(line) for _, line in groupby(rows, key=lambda row: (row.target, row.allocator))]
     for _, run in groupby(each, key=lambda line: [(row.recipe, row.allocator, _alike(row)) for row in line]):
         found = list(run)
-        yield Line(_label(found[0][0], found[-1][0], len(found)), {row.recipe: row for row in found[0]})
+        yield Line(_label([line[0] for line in found]), {row.recipe: row for row in found[0]})
 
 
 def _alike(row: Row) -> tuple[object, ...]:
     return row.applies, row.left, row.error is None, row.bystander == KEPT
 
 
-def _label(first: Row, last: Row, count: int) -> str:
-    allocator = f", {first.allocator}" if first.allocator not in (None, DEFAULT) else ""
+def _label(lines: Sequence[Row]) -> str:
+    """Return what lines that are alike are called, from the first row of each."""
+    first, last, count = lines[0], lines[-1], len(lines)
     if first.language == "py":
-        return f"{first.target}{allocator}"
+        allocator = f", {first.allocator}" if first.allocator not in (None, DEFAULT) else ""
+        return f"{', '.join(line.target for line in lines)}{allocator}"
     start, end = (row.target.removeprefix("tfjs@").removesuffix("/cpu") for row in (first, last))
     return start if count == 1 else f"{start} – {end} ({count})"
 
