@@ -364,6 +364,8 @@ def _start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        # Who started this may ignore Ctrl-C, as a shell has its background jobs do.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
