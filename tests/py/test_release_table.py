@@ -155,7 +155,7 @@ def test_what_is_left_is_shown_with_thousands_apart(left: tuple[Any, ...], shown
 
 def test_a_readme_without_the_markers_is_refused() -> None:
     with pytest.raises(ValueError, match="release-table"):
-        script.replaced("# nothing here", "")
+        script.replaced("# nothing here", script.MARK, "")
 
 
 def test_a_cell_that_does_not_run_writes_nothing(
