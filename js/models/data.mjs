@@ -1,7 +1,7 @@
 // The training data: 8 rows in one batch, defined by arithmetic so that both runtimes have the very same numbers
 // without a file (py/tensorledger/data/samples.py is the other half).
 
-const ROWS = 8;
+export const ROWS = 8;
 
 /** @param {number} features  @returns {Float32Array} of 8 rows of `features`, uniform in [0, 1) */
 export function inputs(features) {

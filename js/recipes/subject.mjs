@@ -2,9 +2,7 @@
 
 import {pathToFileURL} from 'node:url';
 
-import {inputs} from '../models/data.mjs';
-
-const ROWS = 8;
+import {ROWS, inputs} from '../models/data.mjs';
 
 /** The release has not what the model is made of, or the user's own file cannot make it. */
 class ModelNotMade extends Error {

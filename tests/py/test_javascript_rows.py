@@ -17,10 +17,9 @@ from tensorledger.cli import main
 from tensorledger.environment import packages
 from tensorledger.environment.tree import is_checkout
 from tensorledger.protocol.messages import RECIPES, Frame, Outcome, Thrown
-from tensorledger.recipes import javascript
 from tensorledger.recipes.javascript import MODELS, USAGES, row_of, rows, takes
 from tensorledger.recipes.page import part
-from tensorledger.recipes.row import SCHEMA, Left, Row
+from tensorledger.recipes.row import HARMED, SCHEMA, Left, Row
 from tensorledger.recipes.table import advice, groups, reasons, works
 from tensorledger.targets.catalogue import default
 from tensorledger.targets.target import Target
@@ -178,7 +177,7 @@ def outcome(*cycles: object, **other: object) -> Outcome:
 
 
 def test_harm_to_the_bystander_is_told_and_is_no_error() -> None:
-    harmed = cycle(thrown(javascript.HARMED, "it lost 4 of its 14 tensors"), end={"tensors": 0})
+    harmed = cycle(thrown(HARMED, "it lost 4 of its 14 tensors"), end={"tensors": 0})
     row = row_of(outcome(harmed, harmed), "classifier", NEW, "dispose-variables", "made")
     assert row.error is None
     assert row.bystander == "it lost 4 of its 14 tensors"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tensorledger.claims.claim import Claim, Measure, Measured, Part
+from tensorledger.claims.figures import left
 from tensorledger.claims.lab import Lab
 from tensorledger.expectations.description import describe
 from tensorledger.recipes.table import works
@@ -49,8 +50,7 @@ def _released(usage: str, python_usage: str) -> Measure:
         assert row.left is not None, "a row of the lab's applies"
         growth = row.growth.tensors if row.growth else None
         figures: dict[str, object] = {
-            "tensors": row.left.tensors,
-            "bytes": row.left.bytes,
+            **left(row),
             "tensors a cycle": round(growth or 0, 3),
         }
         figures["a model beside it"] = row.bystander or (row.error.message if row.error else None)

@@ -13,8 +13,8 @@ from tensorledger.claims.lab import Lab
 from tensorledger.targets.target import Target
 
 CLAIMS: tuple[Claim, ...] = (
-    *sorted(javascript.CLAIMS, key=lambda claim: int(claim.id[1:])),
-    *sorted(python.CLAIMS, key=lambda claim: int(claim.id[1:])),
+    *javascript.CLAIMS,
+    *python.CLAIMS,
     *both.CLAIMS,
 )
 

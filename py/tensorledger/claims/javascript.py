@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from packaging.version import Version
 
-from tensorledger.atlas.shows import Point, Shows
+from tensorledger.atlas.shows import Shows
 from tensorledger.claims.claim import Claim, Measure, Measured, Part
+from tensorledger.claims.figures import amount, left, nothing, point
 from tensorledger.claims.lab import Lab, Unmeasured
 from tensorledger.expectations.description import describe
 from tensorledger.expectations.expectation import END
@@ -21,30 +22,18 @@ def _has_weights(tensors: int | None, size: int | None) -> bool:
     return (tensors or 0) >= WEIGHTS.amount("tensors") and (size or 0) >= WEIGHTS.amount("bytes")
 
 
-def _amount(point: Point | None) -> dict[str, int | None]:
-    """Return the figures of a point; nulls where it was not reached."""
-    if point is None:
-        return {"tensors": None, "bytes": None}
-    return {"tensors": point.tensors, "bytes": point.bytes}
-
-
-def _left(row: Row) -> dict[str, object]:
-    """Return the figures of what a row says is left; nulls where nothing was read."""
-    return {"tensors": row.left and row.left.tensors, "bytes": row.left and row.left.bytes}
-
-
 def _thrown(row: Row) -> dict[str, object]:
     return {"threw": row.error.message} if row.error else {}
 
 
 def _end(shows: Shows) -> dict[str, object]:
     threw = {"threw": shows.threw.message} if shows.threw else {}
-    return {**_amount(shows.end), **threw}
+    return {**amount(shows.end), **threw}
 
 
 def _nothing(shows: Shows) -> bool:
     """Say whether a scenario left nothing and threw nothing."""
-    return shows.threw is None and shows.end is not None and not (shows.end.tensors or shows.end.bytes)
+    return shows.threw is None and shows.end is not None and nothing(shows.end)
 
 
 def _missing(shows: Shows) -> bool:
@@ -60,20 +49,14 @@ def _has_dispose(lab: Lab, target: Target) -> bool:
 def _dropped(lab: Lab, target: Target) -> Measured:
     row = lab.row(target, "classifier", "made", "drop-reference")
     assert row.left is not None, "a row of the lab's applies"
-    figures = _left(row)
-    return Measured("classifier, made, drop-reference", _has_weights(row.left.tensors, row.left.bytes), figures)
+    return Measured("classifier, made, drop-reference", _has_weights(row.left.tensors, row.left.bytes), left(row))
 
 
 def _outlives_tidy(lab: Lab, target: Target) -> Measured:
     shows = lab.shows(target, "model-in-tidy")
-    tidied = _point(shows, "tidied")
+    tidied = point(shows, "tidied")
     stays = tidied is not None and _has_weights(tidied.tensors, tidied.bytes)
-    return Measured("model-in-tidy", stays, _amount(tidied))
-
-
-def _point(shows: Shows, name: str) -> Point | None:
-    points = shows.cycle.points if shows.cycle else ()
-    return next((point for point in points if point.name == name), None)
+    return Measured("model-in-tidy", stays, amount(tidied))
 
 
 def _exists_since_1(lab: Lab, target: Target) -> Measured | None:
@@ -107,8 +90,8 @@ def _row_disposed(model: str) -> Measure:
             return None
         row = lab.row(target, model, "predicted", "dispose")
         assert row.left is not None, "a row of the lab's applies"
-        nothing = row.left.nothing and row.error is None
-        return Measured(f"{model}, predicted, dispose", nothing, {**_left(row), **_thrown(row)})
+        clean = row.left.nothing and row.error is None
+        return Measured(f"{model}, predicted, dispose", clean, {**left(row), **_thrown(row)})
 
     return measure
 
@@ -117,9 +100,8 @@ def _disposed_of_object(lab: Lab, target: Target) -> Measured | None:
     if not _has_dispose(lab, target):
         return None
     shows = lab.shows(target, "optimizer-object", recipe="dispose")
-    released = _point(shows, "released")
-    nothing = released is not None and not (released.tensors or released.bytes)
-    return Measured("optimizer-object", nothing, _amount(released))
+    released = point(shows, "released")
+    return Measured("optimizer-object", released is not None and nothing(released), amount(released))
 
 
 def _walked_without_dispose(scenario: str) -> Measure:
@@ -134,13 +116,15 @@ def _walked_without_dispose(scenario: str) -> Measure:
     return measure
 
 
-def _walk_equals_dispose(walked: str, disposed: str, usage: str) -> Measure:
+def _walk_equals_dispose(usage: str) -> Measure:
+    """Return what measures whether a walk and dispose() leave the same of a model that was used so; where both are."""
+
     def measure(lab: Lab, target: Target) -> Measured | None:
         if not _has_dispose(lab, target) or _missing(lab.shows(target, "manual-walk")):
             return None
-        walk, dispose = (lab.row(target, "classifier", usage, recipe) for recipe in (walked, disposed))
-        assert walk.left is not None and dispose.left is not None, "a row of the lab's applies"
-        figures = {"walk": {**_left(walk), **_thrown(walk)}, "dispose": {**_left(dispose), **_thrown(dispose)}}
+        rows = {"walk": lab.row(target, "classifier", usage, "walk-weights")}
+        rows["dispose"] = lab.row(target, "classifier", usage, "dispose")
+        figures = {name: {**left(row), **_thrown(row)} for name, row in rows.items()}
         return Measured(f"classifier, {usage}", figures["walk"] == figures["dispose"], figures)
 
     return measure
@@ -189,7 +173,7 @@ def _tells(scenario: str, level: str) -> Measure:
 
 def _keeps_referenced(lab: Lab, target: Target) -> Measured:
     shows = lab.shows(target, "tidy-keeps-referenced")
-    tidied = _point(shows, "tidied")
+    tidied = point(shows, "tidied")
     kept = tidied is not None and bool(tidied.tensors)
     figures = {"tensors that the outer variable still has": tidied.tensors if tidied else None}
     if shows.threw:
@@ -197,14 +181,14 @@ def _keeps_referenced(lab: Lab, target: Target) -> Measured:
     return Measured("tidy-keeps-referenced", kept, figures)
 
 
-def _walk_exists(lab: Lab, target: Target) -> Measured:
-    shows = lab.shows(target, "manual-walk")
-    return Measured("manual-walk", not _missing(shows), _end(shows))
+def _has_method_of(scenario: str) -> Measure:
+    """Return what measures whether a release has the method that a scenario calls."""
 
+    def measure(lab: Lab, target: Target) -> Measured:
+        shows = lab.shows(target, scenario)
+        return Measured(scenario, not _missing(shows), _end(shows))
 
-def _values_exist(lab: Lab, target: Target) -> Measured:
-    shows = lab.shows(target, "manual-values")
-    return Measured("manual-values", not _missing(shows), _end(shows))
+    return measure
 
 
 def _rate(rate: float) -> Measure:
@@ -293,8 +277,8 @@ CLAIMS = (
         "A8",
         "That manual walk and `model.dispose()` leave the same thing behind, on every version that has both.",
         (
-            Part(_walk_equals_dispose("walk-weights", "dispose", "predicted"), "after a prediction"),
-            Part(_walk_equals_dispose("walk-weights", "dispose", "trained"), "after fit"),
+            Part(_walk_equals_dispose("predicted"), "after a prediction"),
+            Part(_walk_equals_dispose("trained"), "after fit"),
         ),
         "tfjs",
     ),
@@ -337,7 +321,10 @@ CLAIMS = (
     Claim(
         "A15",
         "The manual walk as written, calling `dispose()` on each entry of `layer.weights`, can be run.",
-        (Part(_walk_exists), Part(_values_exist, "`.val.dispose()` can", beside=True)),
+        (
+            Part(_has_method_of("manual-walk")),
+            Part(_has_method_of("manual-values"), "`.val.dispose()` can", beside=True),
+        ),
         "tfjs",
     ),
 )

@@ -62,11 +62,13 @@ class Measuring:
         self._counting, self._whole = counting(), Workers()
         self._known: dict[tuple[Any, ...], Any] = {}
         self._writing = threading.Lock()
+        self._over = threading.Event()
 
     def __enter__(self) -> Measuring:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._over.set()
         self._counting.stop()
         self._whole.stop()
 
@@ -113,6 +115,8 @@ class Measuring:
 
     def _once(self, key: tuple[Any, ...], measure: Callable[[], Any]) -> Any:
         if key not in self._known:
+            if self._over.is_set():  # a thread that was interrupted would start workers that nobody ends
+                raise Unmeasured("the run is over")
             try:
                 found: Any = measure()
             except Unmeasured as error:

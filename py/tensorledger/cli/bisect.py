@@ -19,14 +19,13 @@ from tensorledger.atlas.measure import How, Measured, counting, measure_with
 from tensorledger.atlas.shows import Shows, verdict
 from tensorledger.bisection.search import MOST, Change, Search
 from tensorledger.cells.cell import LIMIT
-from tensorledger.cli.options import ParameterType, RecipeType, ScenarioType, json_option
+from tensorledger.cli.options import ParameterType, RecipeType, ScenarioType, json_option, write_json
 from tensorledger.environment.cache import CacheUnusable
 from tensorledger.environment.node import NodeMissing
 from tensorledger.environment.packages import PackagesMissing
 from tensorledger.environment.releases import nearest
 from tensorledger.expectations.expectation import expectation_for
 from tensorledger.expectations.toml import BadDefinition
-from tensorledger.results.result import write
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.catalogue import BACKENDS_HERE, resolve
 from tensorledger.targets.target import Target
@@ -160,7 +159,7 @@ def bisect(
             raise click.exceptions.Exit(2) from error
         finally:
             if json_file is not None:
-                _write(json_file, _document(scenario, what, changes, probes.runs))
+                write_json(json_file, _document(scenario, what, changes, probes.runs))
     for line in _said(what, changes, search, probes.runs):
         shown.print(line, soft_wrap=True)
     raise click.exceptions.Exit(0 if changes else 1 if search.ends else 2)
@@ -224,11 +223,3 @@ def _document(scenario: Scenario, what: What, changes: list[Change], runs: list[
         ],
         "runs": [msgspec.to_builtins(run) for run in sorted(runs, key=lambda run: Version(run.version))],
     }
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    try:
-        write(path, content)
-    except OSError as error:
-        click.echo(f"Error: the results could not be written to {path}: {error}", err=True)
-        raise click.exceptions.Exit(2) from error

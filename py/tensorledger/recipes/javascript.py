@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from tensorledger.cells.cell import LIMIT
 from tensorledger.environment.cache import CacheUnusable
@@ -13,7 +14,7 @@ from tensorledger.environment.releases import ReleaseMissing
 from tensorledger.environment.tree import tree
 from tensorledger.models.saved import saved_model
 from tensorledger.protocol.messages import Outcome, RunScenario, Thrown
-from tensorledger.recipes.row import Left, Rise, Row
+from tensorledger.recipes.row import HARMED, KEPT, Left, Rise, Row
 from tensorledger.results.result import Failure
 from tensorledger.targets.target import Target
 from tensorledger.verdicts.relative import readings
@@ -39,9 +40,8 @@ USAGES = ("made", "predicted", "trained")
 CYCLES = 2
 """After the warm-up: what is left is counted exactly, so that two show whether it is the same each time."""
 
-HARMED, NOT_MADE, NOT_USED = "BystanderHarmed", "ModelNotMade", "ModelNotUsed"
-"""What the scenarios in js/recipes throw: the bystander is not as it was, there can be no model, or it cannot predict
-or be trained."""
+NOT_MADE, NOT_USED = "ModelNotMade", "ModelNotUsed"
+"""What the scenarios in js/recipes throw where there can be no model, and where it cannot predict or be trained."""
 
 SYNCHRONOUS = {"made", "predicted"}
 """The usages that take no waiting, unless the model is loaded."""
@@ -120,16 +120,12 @@ def row_of(outcome: Outcome, model: str, target: Target, recipe: str, usage: str
         before, after = getattr(first, quantity), getattr(final, quantity)
         return None if not ran or before is None or after is None else (after - before) / ran
 
-    return Row(
-        model=model,
-        language="js",
-        target=str(target),
-        recipe=recipe,
-        usage=usage,
+    return _row_with(
+        (model, target, recipe, usage),
         applies=True,
         left=Left.most(ends),
         error=failure,
-        bystander=None if thrown else next(iter(harmed), "kept"),
+        bystander=None if thrown else next(iter(harmed), KEPT),
         cycles=ran,
         growth=Rise(tensors=each("tensors"), bytes=each("bytes"), native=None, resident=None),
     )
@@ -148,14 +144,9 @@ def recipe_is_missing(thrown: Thrown) -> bool:
 def _unmeasured(
     model: str, target: Target, recipe: str, usage: str, reason: str = "", error: Failure | None = None
 ) -> Row:
-    return Row(
-        model=model,
-        language="js",
-        target=str(target),
-        recipe=recipe,
-        usage=usage,
-        applies=error is not None,
-        left=None,
-        error=error,
-        reason=reason,
-    )
+    return _row_with((model, target, recipe, usage), applies=error is not None, left=None, error=error, reason=reason)
+
+
+def _row_with(crossing: tuple[str, Target, str, str], **said: Any) -> Row:
+    model, target, recipe, usage = crossing
+    return Row(model=model, language="js", target=str(target), recipe=recipe, usage=usage, **said)

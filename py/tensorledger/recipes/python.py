@@ -15,7 +15,7 @@ from tensorledger.models.saved import saved_model
 from tensorledger.models.zoo import ZOO
 from tensorledger.protocol.messages import Cycle, Outcome, Reading, RunScenario, Thrown
 from tensorledger.recipes.lever import levers
-from tensorledger.recipes.row import Left, Resident, Rise, Row
+from tensorledger.recipes.row import HARMED, KEPT, Left, Resident, Rise, Row
 from tensorledger.results.result import Failure
 from tensorledger.targets.target import Target
 from tensorledger.verdicts.relative import relative
@@ -39,11 +39,9 @@ CYCLES = 16
 LIMIT = 900.0
 """Seconds that one crossing may take: 19 cycles of Keras tracing a training step."""
 SCENARIO = Path(__file__).with_name("used.py")
-HARMED = "BystanderHarmed"
 UNUSABLE = "Unusable"
 NOT_MADE = "prepare"
 """Where an error is said to be that came before the first cycle: the model could not be made."""
-KEPT = "kept"
 
 
 @dataclass(frozen=True)

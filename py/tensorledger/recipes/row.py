@@ -11,6 +11,11 @@ from tensorledger.results.result import Failure
 
 SCHEMA = "tensorledger/recipes/1"
 
+KEPT = "kept"
+"""What is said of a bystander that has all that it had."""
+HARMED = "BystanderHarmed"
+"""What the scenarios behind rows throw, in both languages, where it has not."""
+
 
 class Left(msgspec.Struct, frozen=True, kw_only=True):
     """What a cycle left, relative to its own baseline: of a row's cycles the one that left most."""

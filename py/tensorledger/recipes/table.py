@@ -6,11 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from tensorledger.recipes.row import Row
+from tensorledger.recipes.row import KEPT, Row
 from tensorledger.workers.allocators import DEFAULT
-
-KEPT = "kept"
-"""What is said of a model beside it that has all that it had."""
 
 ADVISED = (
     "drop-reference",
