@@ -61,9 +61,10 @@ for (const release of RELEASES) {
   });
 }
 
+const CACHE = process.env.TENSORLEDGER_CACHE ?? `${process.env.XDG_CACHE_HOME ?? `${homedir()}/.cache`}/tensorledger`;
 const BEFORE = /** @type {const} */ (['0.6.1', '0.10.0', '0.11.1']);
 for (const release of BEFORE) {
-  const folder = `${process.env.TENSORLEDGER_CACHE ?? `${homedir()}/.cache/tensorledger`}/releases/${release}/node_modules/@tensorflow/tfjs`;
+  const folder = `${CACHE}/releases/${release}/node_modules/@tensorflow/tfjs`;
   test(`${release}: what fit keeps and forgets goes with the model`, {skip: existsSync(folder) ? false : `tensorledger install tfjs@${release}`}, async () => {
     const {stdout} = await promisify(execFile)(process.execPath, ['--no-warnings', FITTED, folder]);
     assert.deepEqual(JSON.parse(/** @type {string} */ (stdout.trim().split('\n').at(-1))), {plain: 1, made: 0});

@@ -15,7 +15,7 @@ from tensorledger.atlas.shows import Point, Shows, Threw, Walk
 from tensorledger.claims import page
 from tensorledger.claims.catalogue import CLAIMS, settle
 from tensorledger.claims.claim import FAILS, HOLDS, UNMEASURED, Claim, Evidence, Settled, judged
-from tensorledger.claims.lab import Unmeasured
+from tensorledger.claims.lab import Measuring, Unmeasured
 from tensorledger.cli import main
 from tensorledger.cli.claims import read
 from tensorledger.environment.tree import is_checkout
@@ -313,6 +313,19 @@ EITHER_WAY: list[tuple[str, str, Target, Told, Told]] = [
         Told(row_complete=row(sizes=(100, 900, 900), native=50)),
         Told(row_complete=row(sizes=(100, 99, 99), native=-100)),
     ),
+    (  # the system allocator's process begins smaller, which gives nothing back
+        "B9",
+        "",
+        KERAS,
+        Told(
+            row_complete_default=row(sizes=(100, 900, 900), native=50),
+            row_complete_system=row(sizes=(20, 820, 820), native=50),
+        ),
+        Told(
+            row_complete_default=row(sizes=(100, 900, 900), native=50),
+            row_complete_system=row(sizes=(20, 820, 25), native=50),
+        ),
+    ),
 ]  # fmt: skip
 
 
@@ -427,6 +440,13 @@ def test_where_no_model_predicts_nothing_is_said_of_one_that_was_made_in_a_tidy(
     lab = Told(model_in_tidy_used=shows(threw="Argument 'a' must be a Tensor"))
     [settled] = settle([BY_ID["A11"]], lab, [OLD], 1, lambda claim, target: None)
     assert settled.verdict == UNMEASURED
+
+
+def test_a_lab_that_is_over_starts_nothing_more() -> None:
+    with Measuring() as lab:
+        pass
+    with pytest.raises(Unmeasured, match="the run is over"):
+        lab.shows(NEW, "create-dispose")
 
 
 def test_what_cannot_be_measured_is_said_with_why() -> None:
