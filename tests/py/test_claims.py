@@ -16,6 +16,7 @@ from tensorledger.claims import page
 from tensorledger.claims.catalogue import CLAIMS, settle
 from tensorledger.claims.claim import FAILS, HOLDS, UNMEASURED, Claim, Evidence, Settled, judged
 from tensorledger.claims.lab import Measuring, Unmeasured
+from tensorledger.claims.ranges import span
 from tensorledger.cli import main
 from tensorledger.cli.claims import read
 from tensorledger.environment.tree import is_checkout
@@ -23,7 +24,7 @@ from tensorledger.protocol.messages import Agreement
 from tensorledger.recipes.row import Left, Resident, Rise, Row
 from tensorledger.results.build import unjudged
 from tensorledger.results.marked import NoMarks, replaced
-from tensorledger.results.result import Checkpoint, Growth, Result
+from tensorledger.results.result import Checkpoint, Failure, Growth, Result
 from tensorledger.targets.target import Target
 
 NEW, OLD = Target("tfjs", "4.22.0", "cpu"), Target("tfjs", "0.12.0", "cpu")
@@ -108,6 +109,7 @@ def dispose_missing(**said: Any) -> Told:
     return Told(dispose_method=shows(("not there", 0, 0)), **said)
 
 
+BROKE = Failure(type="Error", message="no", checkpoint=None, stack=[])
 MISSING = shows(end=(8, 1), threw="weight.dispose is not a function")
 LEFT = shows(end=WEIGHTS)
 TWIN = ("the twin predicts", 0, 0)
@@ -138,6 +140,7 @@ EITHER_WAY: list[tuple[str, str, Target, Told, Told]] = [
     ("A2", "", NEW, Told(model_in_tidy=shows(("tidied", *WEIGHTS))), Told(model_in_tidy=shows(("tidied", 0, 0)))),
     ("A3", "", NEW, Told(), dispose_missing()),
     ("A4", "a plain model", NEW, Told(row=row()), Told(row=row((2, 440)))),
+    ("A4", "a plain model", NEW, Told(row=row()), Told(row=msgspec.structs.replace(row(), error=BROKE))),
     ("A4", "with a stateful layer", NEW, Told(row=row()), Told(row=row((2, 256)))),
     ("A5", "compiled", NEW, Told(compile_dispose=shows()), Told(compile_dispose=shows(end=(2, 8)))),
     ("A5", "compiled", NEW, Told(compile_dispose=shows()), Told(compile_dispose=shows(threw="no optimizer"))),
@@ -313,6 +316,13 @@ EITHER_WAY: list[tuple[str, str, Target, Told, Told]] = [
         Told(row_complete=row(sizes=(100, 900, 900), native=50)),
         Told(row_complete=row(sizes=(100, 99, 99), native=-100)),
     ),
+    (  # it grows in no way
+        "B9",
+        "",
+        KERAS,
+        Told(row_complete=row(sizes=(100, 900, 900), native=50)),
+        Told(row_complete=row(sizes=(100, 99, 100), native=0)),
+    ),
     (  # the system allocator's process begins smaller, which gives nothing back
         "B9",
         "",
@@ -466,6 +476,12 @@ def test_a_page_has_each_claim_and_targets_that_are_alike_in_one_line() -> None:
     text = page.page([settled])
     assert "| tfjs 1.0.0 – 1.0.1 | yes | s | tensors 4 |" in text
     assert "| A1 | It \\| does. | **holds** | everywhere |" in page.readme_part([settled])
+
+
+def test_backends_are_not_in_one_range_nor_are_kerases() -> None:
+    assert span(["tfjs@4.21.0/wasm", "tfjs@4.22.0/cpu"]) == "tfjs 4.21.0/wasm, tfjs 4.22.0"
+    assert span(["tfjs@4.21.0/cpu", "tfjs@4.22.0/cpu"]) == "tfjs 4.21.0 – 4.22.0"
+    assert span(["keras", "tf-keras"]) == "keras, tf-keras"
 
 
 def test_a_part_stands_between_its_marks_and_nowhere_else() -> None:

@@ -190,6 +190,12 @@ def test_any_other_throw_is_the_row_s_error_and_what_is_left_is_told_all_the_sam
     assert (row.error.message, row.bystander, row.left) == ("no", None, Left(tensors=3, bytes=12, buffers=3))
 
 
+def test_what_is_left_is_of_the_cycle_that_left_most_the_warm_up_aside() -> None:
+    ends: list[dict[str, int]] = [{"tensors": left, "bytes": 4 * left, "buffers": left} for left in (9, 1, 3, 0)]
+    row = row_of(outcome(*(cycle(end=end) for end in ends)), "classifier", NEW, "dispose", "made")
+    assert row.left == Left(tensors=3, bytes=12, buffers=3)
+
+
 def test_only_the_recipe_s_own_missing_method_makes_it_not_apply() -> None:
     said = "model.dispose is not a function"
     own = cycle(thrown("TypeError", said, "js/lifecycle/recipes.mjs"))

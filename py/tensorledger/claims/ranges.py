@@ -33,7 +33,7 @@ def _run(run: list[str]) -> str:
 
 def _follows(one: str, other: str) -> bool:
     """Say whether a target is of the release that was published next."""
-    if kind(one) != kind(other) or "@" not in one:
+    if kind(one) != kind(other):
         return False
     known = _known()
     here, there = (target.partition("@")[2].partition("/")[0] for target in (one, other))
