@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,13 @@ def test_a_row_says_what_the_last_cycle_left_what_each_adds_and_the_sizes() -> N
     assert row.growth.native == pytest.approx(600), "300 a tensor given out, 100 a tensor taken from the C allocator"
     assert row.resident == Resident(start=300 * MIB, end=530 * MIB, trimmed=400 * MIB)
     assert (row.cycles, row.bystander, row.applies, row.error) == (3, "kept", True, None)
+
+
+def test_what_is_left_is_of_the_cycle_that_left_most_the_warm_up_aside() -> None:
+    counts = [10, 19, 20, 23, 23, 23, 23]
+    readings = [reading(tensors, 300) for tensors in counts]
+    row = row_of(CROSSING, outcome([cycle(before, after) for before, after in pairwise(readings)]), 3)
+    assert row.left is not None and row.left.tensors == 3
 
 
 def test_what_was_not_read_is_null_in_a_row() -> None:
