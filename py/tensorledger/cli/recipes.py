@@ -79,7 +79,7 @@ class ModelType(click.ParamType[str]):
     type=NewFile(),
     help="Write the tables between the marks <!-- recipes js --> and <!-- recipes py --> there, as Markdown.",
 )
-@click.option("--jobs", default=cores, type=click.IntRange(min=1), help="Targets at once. Default: one a core.")
+@click.option("--jobs", default=cores, type=click.IntRange(min=1), help="Rows measured at once. Default: one a core.")
 @json_option
 def recipes(
     models: Sequence[str],

@@ -57,8 +57,8 @@ class Hello(Message, frozen=True):
     backend_package: str | None
     """Folder of the package that a backend comes in, where it is not in TensorFlow.js itself."""
     counts_only: bool = False
-    """Whether tensors, bytes and buffers are all that is wanted (JavaScript only). Nothing is collected then and no
-    stack is taken: heap and process are read and mean nothing, and it takes half of the time."""
+    """Whether how much is left is all that is wanted, and not what it is. No stack is taken then, and ``Cycle.leaks``
+    stays empty. In JavaScript nothing is collected either: heap and process are read and mean nothing."""
 
 
 class Welcome(Message, frozen=True):

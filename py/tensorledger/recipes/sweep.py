@@ -1,11 +1,11 @@
-"""Runs the crossings of a recipes table, several targets at once."""
+"""Runs the crossings of a recipes table, several at once."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tensorledger.atlas.measure import counting
 from tensorledger.protocol.messages import RECIPES
@@ -32,14 +32,21 @@ class Choice:
         both = len(self._recipes(target)) * len(self._usages(target)) * len(self._models(target))
         return both * (len(self.allocators) if target.language == "py" else 1)
 
-    def rows(self, target: Target, counting: Workers, workers: Workers) -> Iterator[Row]:
-        """Yield the rows of a target as they are measured; of JavaScript, nothing but exact counts is wanted."""
+    def rows(self, target: Target, workers: Workers) -> Iterator[Row]:
+        """Yield the rows of a target as they are measured. ``workers`` need not say more than how much is left."""
         recipes, usages = self._recipes(target), self._usages(target)
         for model in self._models(target):
             if target.language == "js":
-                yield from javascript.rows(model, target, recipes, usages, counting)
+                yield from javascript.rows(model, target, recipes, usages, workers)
             else:
                 yield from python.rows(model, target, recipes, usages, self.allocators, workers, self.cycles)
+
+    def parts(self, target: Target) -> list[Choice]:
+        """Return what may be measured beside each other: in Python each model's usages, in JavaScript all of it."""
+        if target.language == "js":
+            return [self]
+        models, usages = self._models(target), self._usages(target)
+        return [replace(self, models=(model,), usages=(usage,)) for model in models for usage in usages]
 
     def _models(self, target: Target) -> list[str]:
         there = javascript if target.language == "js" else python
@@ -56,22 +63,31 @@ class Choice:
 def sweep(choice: Choice, targets: Sequence[Target], jobs: int, told: Callable[[Row], None]) -> list[Row]:
     """Return all rows, in the order of the targets. ``told`` is handed each as it is measured, by any thread."""
     over = threading.Event()
+    own = threading.local()
+    everyones: list[Workers] = []
 
-    def run(target: Target) -> list[Row]:
+    def mine() -> None:
+        own.workers = counting()
+        everyones.append(own.workers)
+
+    def run(target: Target, part: Choice) -> list[Row]:
         found = []
-        for row in choice.rows(target, counts, workers):
+        for row in part.rows(target, own.workers):
             found.append(row)
             told(row)
             if over.is_set():
                 break
-        counts.let_go(target)
+        if target.language == "js":
+            own.workers.let_go(target)
         return found
 
-    counts, workers, executor = counting(), Workers(), ThreadPoolExecutor(jobs)
+    executor = ThreadPoolExecutor(jobs, initializer=mine)
     try:
-        return [row for rows in executor.map(run, targets) for row in rows]
+        # The last usage first: fit, which takes as long as all others, is not to be what is left at the end.
+        parts = [[executor.submit(run, target, part) for part in reversed(choice.parts(target))] for target in targets]
+        return [row for of_target in parts for part in reversed(of_target) for row in part.result()]
     finally:
         over.set()
-        counts.stop()
-        workers.stop()
+        for workers in everyones:
+            workers.stop()
         executor.shutdown(wait=False, cancel_futures=True)

@@ -44,19 +44,22 @@ def cycles(
     count: int,
     *,
     go_on: bool,
+    counts_only: bool,
     reached: Callable[[int, str], None],
     ended: Callable[[int, Cycle], bool],
 ) -> None:
     """Run the warm-up and then ``count`` cycles; fewer where one throws and ``go_on`` is false.
 
-    ``reached`` is told each checkpoint's cycle and name before it is read. ``ended`` is handed each cycle, which is
-    kept nowhere here, and says whether to go on.
+    ``counts_only``: as of ``Hello``. ``reached`` is told each checkpoint's cycle and name before it is read. ``ended``
+    is handed each cycle, which is kept nowhere here, and says whether to go on.
     """
     gc.disable()
     try:
         _settle()
+        freezing = _Freezing()
         for number in range(count + 1):
-            cycle = _one(course, number, reached, HELD if number == count else 0)
+            held = None if counts_only else HELD if number == count else 0
+            cycle = _one(course, number, freezing, reached, held)
             wanted, thrown = ended(number, cycle), cycle.thrown is not None
             del cycle
             if not wanted or (thrown and not go_on):
@@ -65,15 +68,29 @@ def cycles(
         gc.enable()
 
 
-def _one(course: Course, number: int, reached: Callable[[int, str], None], held: float) -> Cycle:
-    frozen = gc.get_freeze_count()
+class _Freezing:
+    """Notices that somebody froze or thawed what the collector knows. Asking takes some 40 ms: once a cycle."""
+
+    def __init__(self) -> None:
+        self._count = gc.get_freeze_count()
+
+    def noticed(self) -> bool:
+        before, self._count = self._count, gc.get_freeze_count()
+        # It falls by itself, as frozen objects go.
+        return self._count > before or (before > 0 and self._count == 0)
+
+
+def _one(
+    course: Course, number: int, freezing: _Freezing, reached: Callable[[int, str], None], held: float | None
+) -> Cycle:
+    """``held``: seconds that may go into finding what holds that which is left; None: it is counted and no more."""
     before = Census()
     baseline, known = before.reading(), before.identities()
     del before
     checkpoints: list[CheckpointReading] = []
 
     # In functions of their own: nothing of the scenario may stay in a variable here.
-    with track(frames="all") as ledger:
+    with track(frames="none" if held is None else "all") as ledger:
 
         def checkpoint(name: str) -> None:
             reached(number, name)
@@ -83,8 +100,7 @@ def _one(course: Course, number: int, reached: Callable[[int, str], None], held:
             thrown = _walk(course, checkpoint, strays)
             course.held.clear()
             _settle()
-        # It falls by itself, as frozen objects go.
-        if gc.get_freeze_count() > frozen or (frozen and not gc.get_freeze_count()):
+        if freezing.noticed():
             strays.append(
                 RuntimeError("the scenario called gc.freeze or gc.unfreeze: what is alive cannot be counted then")
             )
@@ -98,7 +114,8 @@ def _one(course: Course, number: int, reached: Callable[[int, str], None], held:
             thrown = describe(error, last)
             error.__traceback__ = None
             checkpoints.append(CheckpointReading(name=END, reading=Census().reading()))
-    return Cycle(baseline=baseline, checkpoints=checkpoints, thrown=thrown, leaks=_left(ledger, known, held))
+    leaks = [] if held is None else _left(ledger, known, held)
+    return Cycle(baseline=baseline, checkpoints=checkpoints, thrown=thrown, leaks=leaks)
 
 
 def _read(ledger: Ledger, known: set[int | str]) -> Reading:

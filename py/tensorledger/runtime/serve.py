@@ -46,10 +46,12 @@ class Worker:
         self._keras = keras
         self._target: Target | None = None
         self._samples: dict[str, Samples] = {}
+        self._counts_only = False
 
     def hello(self, hello: Hello) -> Welcome:
         if hello.protocol != PROTOCOL:
             raise ValueError(f"this worker speaks protocol {PROTOCOL}, the harness {hello.protocol}")
+        self._counts_only = hello.counts_only
         self._target = Target(hello.name, self._keras.__version__, hello.backend)
         self._samples = {
             model: Samples(tf.constant(samples.inputs(features)), tf.constant(samples.labels(outputs)))
@@ -91,7 +93,14 @@ class Worker:
             return replace(outcome, error=describe(error, None))
         held.clear()
         course = Course(scenario, context, recipe, held)
-        cycles(course, run.cycles, go_on=run.throws, reached=self._reached, ended=self._ended)
+        cycles(
+            course,
+            run.cycles,
+            go_on=run.throws,
+            counts_only=self._counts_only,
+            reached=self._reached,
+            ended=self._ended,
+        )
         running = [f"thread {thread.name}" for thread in threading.enumerate() if thread not in before]
         return replace(outcome, agreements=list(models.agreements.values()), running=running)
 

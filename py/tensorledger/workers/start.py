@@ -72,7 +72,7 @@ class Starter:
             if not used:
                 raise
             process = self._fork(target, allocator)  # a scenario before it may have ended the stem; a new one will do
-        return Worker(process, _hello(target))
+        return Worker(process, _hello(target, counts_only=self._counts_only))
 
     def _fork(self, target: Target, allocator: str) -> Forked:
         self.prepare(target, allocator)
