@@ -20,6 +20,8 @@ from tensorledger.runtime.recipes import Recipe
 from tensorledger.runtime.thrown import describe
 
 END = "end"
+_OLD: list[None] = []
+"""As old as the module: frozen where what was imported is."""
 HELD = 3.0
 """Seconds that may go into finding what holds that which the last cycle left."""
 
@@ -69,15 +71,21 @@ def cycles(
 
 
 class _Freezing:
-    """Notices that somebody froze or thawed what the collector knows. Asking takes some 40 ms: once a cycle."""
+    """Notices, by two objects, that somebody froze or thawed what the collector knows.
+
+    ``gc.get_freeze_count`` takes some 40 ms.
+    """
 
     def __init__(self) -> None:
-        self._count = gc.get_freeze_count()
+        self._young: list[None] = []
+        self._frozen = not self._knows(_OLD)
 
     def noticed(self) -> bool:
-        before, self._count = self._count, gc.get_freeze_count()
-        # It falls by itself, as frozen objects go.
-        return self._count > before or (before > 0 and self._count == 0)
+        return not self._knows(self._young) or (self._frozen and self._knows(_OLD))
+
+    @staticmethod
+    def _knows(one: list[None]) -> bool:
+        return any(found is one for found in gc.get_objects())
 
 
 def _one(
