@@ -24,8 +24,9 @@ $(READY): requirements.lock pyproject.toml package.json package-lock.json
 harness: setup
 	$(BIN)/pytest harness
 
+# Two processes at once, each a file: many tests of a file look at one measurement.
 test: setup
-	$(BIN)/pytest tests/py
+	$(BIN)/pytest tests/py -n 2 --dist loadfile
 	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
 	    --no-warnings --expose-gc --test tests/js
 
