@@ -17,8 +17,16 @@ const released = new WeakSet();
 /** @param {any[]} tensors */
 const alive = tensors => tensors.filter(tensor => !tensor.isDisposed);
 
-/** Whether a model's optimizer is its own; null where that is not known. @param {any} model */
-const isOwned = model => compiled.get(model)?.named ?? ownsOptimizer(model);
+/**
+ * Whether a model's optimizer is its own; null where that is not known. An early Sequential shares its optimizer with the model
+ * inside it, of which nothing was noted.
+ * @param {any} model @param {any[]} models  it and those inside it
+ */
+function isOwned(model, models) {
+  const optimizer = optimizerOf(model);
+  const known = models.filter(other => optimizerOf(other) === optimizer).map(other => compiled.get(other)?.named ?? ownsOptimizer(other));
+  return known.find(owned => owned !== null) ?? null;
+}
 
 /**
  * Releases a model: its weights and its layers' states, those of models inside it, what the initializers of its weights
@@ -42,7 +50,7 @@ export function releaseModel(model, {optimizer, keep = []} = {}) {
   const layers = released.has(model) ? [model] : [...layersOf(model, keep)];
   if (layers.length === 0) return {tensors: 0, kept: ['the model: another one calls it, or it is to be kept']};
   const models = layers.filter(isModel);
-  const owners = models.map(each => ({state: alive(tensorsOfOptimizer(optimizerOf(each))), owned: optimizer ?? isOwned(each)}));
+  const owners = models.map(each => ({state: alive(tensorsOfOptimizer(optimizerOf(each))), owned: optimizer ?? isOwned(each, models)}));
   const all = new Set(alive([
     ...released.has(model) ? [] : layers.flatMap(tensorsOf),
     ...models.flatMap(keptByFit),

@@ -37,6 +37,8 @@ for (const release of RELEASES) {
       'convolutional, made': 0,
       'classifier, made by makeModel and trained': 0,
       'classifier, trained': unrecorded ? {left: 17, kept: 1} : {left: 0, kept: 0},
+      'a Sequential, made by makeModel and trained': {left: 0, kept: 0},
+      'a Sequential, made by makeModel and trained by an optimizer of the caller\'s': {left: 0, kept: 0},
       'trained, told to release the optimizer': 0,
       'an optimizer of the caller\'s': {left: 0, gone: 4},
       'a scalar that a callback of fit keeps': {left: 0, value: 5},
