@@ -94,6 +94,7 @@ function disposeBy(model, layers) {
  * @returns {T}
  */
 export function makeModel(tf, make) {
+  if (typeof make !== 'function') throw new TypeError('makeModel takes TensorFlow.js and a function that returns a model of layers');
   const engine = engineOf(tf);
   engine.startScope('makeModel');
   /** @type {any} */

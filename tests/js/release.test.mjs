@@ -51,7 +51,7 @@ for (const release of RELEASES) {
       'compiled and trained twice': 0,
       'the optimizer of a model inside': 0,
       'dropout, trained and released twice': {left: cached, cached},
-      'what is no model': {left: 0, refused: 'TypeError,TypeError,TypeError,TypeError', there: true},
+      'what is no model': {left: 0, refused: 'TypeError,TypeError,TypeError,TypeError,TypeError', there: true},
       'twice': {left: 0, first: outputs ? 8 : 4, again: 0},
       'after its own dispose': 0,
       'a layer that another model calls too': {left: 0, same: true},

@@ -257,3 +257,13 @@ def test_the_deviations_agree_with_the_data(name: str) -> None:
     there = deviations_for(name, expectation)
     assert [f"{found.targets}: {found.said}" for found in disagreements(COMMITTED, name, expectation, there)] == []
     assert list(unmeant(COMMITTED, there)) == []
+
+
+def test_what_a_file_says_of_all_of_its_releases_is_not_to_be_widened(files: Definitions) -> None:
+    expectation, data = files.expectation(EXPECTED), atlas(GOOD, LEAKS, LEAKS)
+    (proposal,) = proposals(data, "walk", expectation, Deviations())
+    text = with_a_why(proposal)
+    for written, said in ((text, "# as found says\n"), (text.replace("<=1.2.0", "<=1.1.0"), ": widen its targets\n")):
+        there = load(files.write("deviations/walk", written), expectation)
+        (again,) = proposals(data, "walk", expectation, there)
+        assert said in block(again)

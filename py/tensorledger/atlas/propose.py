@@ -30,6 +30,8 @@ class Proposal:
     releases: tuple[str, ...]
     fits: tuple[str, ...]
     """The ids of the deviations that the file has, whose numbers these are."""
+    there: bool
+    """Whether each of the releases is meant by one of those."""
 
 
 def disagreement(shows: Shows, expectation: Expectation, deviations: Deviations, target: Target) -> str | None:
@@ -61,6 +63,7 @@ def proposals(atlas: Atlas, scenario: str, expectation: Expectation, deviations:
     releases: dict[str, list[str]] = {}
     kinds: dict[str, Deviation] = {}
     fits: dict[str, dict[str, None]] = {}
+    meant: dict[str, list[str | None]] = {}
     for release in atlas.releases:
         shows, target = atlas.shows(scenario, release), atlas.target(release)
         if shows is None or shows.cycle is None:
@@ -72,6 +75,8 @@ def proposals(atlas: Atlas, scenario: str, expectation: Expectation, deviations:
         kind = json.dumps(msgspec.to_builtins(numbers), sort_keys=True)
         kinds[kind] = numbers
         releases.setdefault(kind, []).append(release)
+        by = deviations.of(target)
+        meant.setdefault(kind, []).append(by.id if by else None)
         fitting = fits.setdefault(kind, {})
         for found in deviations.all:
             if not any(Pattern.parse(text).name == target.name for text in found.targets):
@@ -84,6 +89,7 @@ def proposals(atlas: Atlas, scenario: str, expectation: Expectation, deviations:
             msgspec.structs.replace(numbers, targets=ranges(atlas, releases[kind])),
             tuple(releases[kind]),
             tuple(fits[kind]),
+            all(name in fits[kind] for name in meant[kind]),
         )
         for kind, numbers in kinds.items()
     ]
@@ -179,7 +185,7 @@ def block(proposal: Proposal) -> str:
     return "\n".join(
         [
             f"# {len(proposal.releases)} releases: {', '.join(proposal.releases)}",
-            *(f"# as {name} says already: widen its targets" for name in proposal.fits),
+            *(f"# as {name} says{'' if proposal.there else ': widen its targets'}" for name in proposal.fits),
             "[[deviation]]",
             f"id = {json.dumps(proposal.fits[0] if proposal.fits else '')}",
             f"targets = {json.dumps(deviation.targets)}",

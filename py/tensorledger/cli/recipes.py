@@ -112,7 +112,8 @@ def recipes(
     if not running:
         raise click.UsageError(
             f"nothing to run: {', '.join(choice.models)} with these recipes and usages on none of "
-            f"{', '.join(map(str, targets))}"
+            f"{', '.join(map(str, targets))}. In JavaScript a model is {', '.join(javascript.USAGES)}; in Python it is "
+            f"used by {', '.join(python.USAGES)}"
         )
     shown, rows, interrupted = console(), list[Row](), False
     if page is not None:
@@ -148,7 +149,9 @@ def _write_page(page: Path, rows: Sequence[Row], targets: Sequence[Target]) -> N
             text = replaced(text, f"{MARK} {language}", part(rows, language))
         if rows:
             write_whole(page, text)
-    except (OSError, NoMarks) as error:
+    except OSError as error:
+        raise click.UsageError(f"{page}: {error.strerror}") from error
+    except NoMarks as error:
         raise click.UsageError(f"{page}: {error}") from error
 
 

@@ -15,7 +15,7 @@ def replaced(page: str, name: str, part: str) -> str:
     before, found, rest = page.partition(begin)
     _, closed, after = rest.partition(end)
     if not found or not closed:
-        raise NoMarks(f"there is no {begin} … {end}")
+        raise NoMarks(f"there is no {begin} … {end}: put the two where the part is to stand, each in a line of its own")
     return f"{before}{begin}{part}{end}{after}"
 
 

@@ -52,9 +52,9 @@ def find(written: str) -> Scenario:
     scenarios = all_scenarios()
     if written in scenarios:
         return scenarios[written]
-    close = get_close_matches(written, scenarios, n=3) or list(scenarios)
-    suffixes = ", ".join(SUFFIXES)
-    raise NoScenario(f"no scenario {written!r}; did you mean {', '.join(close)}? (a file ends in {suffixes})")
+    close = get_close_matches(written, scenarios, n=3)
+    there = f"did you mean {', '.join(close)}?" if close else f"there are {', '.join(scenarios)}"
+    raise NoScenario(f"no scenario {written!r}; {there} (a file ends in {', '.join(SUFFIXES)})")
 
 
 def _of_file(written: str, path: Path) -> Scenario:
