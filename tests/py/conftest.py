@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tensorledger.workers.pool import Workers
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +23,10 @@ def command_line() -> Callable[..., subprocess.Popen[str]]:
         )
 
     return start
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    """Workers that a file's tests share."""
+    with Workers() as found:
+        yield found

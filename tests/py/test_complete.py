@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -53,12 +52,6 @@ def scenario(context):
 """
 )
 """A model goes through the function that all share, which it is the first to trace, and is trained."""
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    with Workers() as workers:
-        yield workers
 
 
 @pytest.mark.parametrize("target", KERASES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,12 +23,6 @@ LEAKING = {
     "leak-bytes": {"js": "tf.ones(", "py": "tf.ones("},
 }
 """Of each scenario that leaks tensors or their bytes, what is on the line that does it."""
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    with Workers() as workers:
-        yield workers
 
 
 def run(workers: Workers, scenario: Scenario, target: Target, *, full_stacks: bool = False) -> Ran:

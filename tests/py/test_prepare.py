@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from measured import left, measured
 
 from tensorledger.workers.pool import Workers
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    with Workers() as workers:
-        yield workers
 
 
 def test_it_is_called_once_before_the_first_baseline_and_what_it_made_is_not_held(

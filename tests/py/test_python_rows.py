@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -103,12 +103,6 @@ def test_a_model_is_one_of_the_zoo_or_a_file_that_is_there(tmp_path: Path) -> No
 
 
 # --- measured
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    with Workers() as workers:
-        yield workers
 
 
 def test_usages_and_settings_there_are_none_of_are_refused(workers: Workers) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,12 +22,6 @@ MEDDLES = """
         if next(turn) == {cycle}:
             gc.{call}()
 """
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    with Workers() as found:
-        yield found
 
 
 def test_who_wants_counts_only_gets_the_same_counts_and_no_list_of_what_is_left(

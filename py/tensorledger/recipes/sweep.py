@@ -87,7 +87,8 @@ def sweep(choice: Choice, targets: Sequence[Target], jobs: int, told: Callable[[
         parts = [[executor.submit(run, target, part) for part in reversed(choice.parts(target))] for target in targets]
         return [row for of_target in parts for part in reversed(of_target) for row in part.result()]
     finally:
+        # First nothing new may start: a thread whose worker is stopped goes on to the next part.
         over.set()
+        executor.shutdown(wait=False, cancel_futures=True)
         for workers in everyones:
             workers.stop()
-        executor.shutdown(wait=False, cancel_futures=True)
