@@ -1,17 +1,19 @@
-"""A Keras file as a layers model for TensorFlow.js: tensorflowjs's own conversion, then the rules."""
+"""A Keras file as a layers model for TensorFlow.js: read, refused or repaired, and written."""
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from tensorledger.conversion.official import keras_conversion
-from tensorledger.conversion.rules import RULES, CannotConvert, Json, Rule, repair
+from tensorledger.conversion.reading import Source, opened
+from tensorledger.conversion.refusal import CannotConvert
+from tensorledger.conversion.refused import refusals
+from tensorledger.conversion.rules import RULES, Rule, repair
+from tensorledger.conversion.topology import Json
+from tensorledger.conversion.writing import SHARD, Weight, write_model, write_weights
 from tensorledger.environment.folders import whole_folder
+from tensorledger.version import __version__
 
 NEWEST = "4.22.0"
 """The release that ``convert_layers`` writes for, unless told otherwise."""
@@ -22,20 +24,28 @@ def rules_for(release: str) -> tuple[Rule, ...]:
     return tuple(rule for rule in RULES if rule.concerns(release))
 
 
-def convert_layers(source: Path, destination: Path, rules: Iterable[Rule] | None = None) -> list[str]:
+def convert_layers(
+    source: Path,
+    destination: Path,
+    rules: Iterable[Rule] | None = None,
+    *,
+    shard: int = SHARD,
+    quantize: str = "",
+) -> list[str]:
     """Write ``destination/model.json`` and its weights; return the names of the rules that changed something.
 
-    ``source`` is a ``.keras`` file that Keras 3 or tf_keras saved, or an ``.h5`` file that tf_keras saved with the
-    whole model. The weight files are byte for byte those that tensorflowjs writes. ``destination`` appears complete or
-    not at all. Raises ``CannotConvert`` for another file, ``FileExistsError`` if ``destination`` has something in it,
-    and what tensorflowjs raises. Imports tensorflowjs's converter and with it TensorFlow: run it in a process that may.
+    ``source`` is a ``.keras`` file, or an ``.h5`` file with the whole model, of Keras 3 or tf_keras. ``shard``: bytes
+    of a file of weights. ``quantize``: "float16", "uint16" or "uint8". ``destination`` appears complete or not at
+    all. Raises ``CannotConvert``, ``FileExistsError`` if ``destination`` has something in it, OSError.
     """
-    with whole_folder(destination) as folder:
-        topology, weights = _read(source)
-        keras_conversion().write_artifacts(topology, weights, str(folder))
-        written: Json = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-        model, changed = repair(written, rules_for(NEWEST) if rules is None else rules)
-        (folder / "model.json").write_text(json.dumps(model), encoding="utf-8")
+    with opened(source) as found:
+        refused = list(refusals(found.topology, found.keras.startswith("3")))
+        if refused:
+            raise CannotConvert(f"{source} cannot be a layers model:\n" + "\n".join(refused))
+        with whole_folder(destination) as folder:
+            manifest = write_weights(folder, _weights(found), shard=shard, quantize=quantize)
+            model, changed = repair(_described(found, manifest), rules_for(NEWEST) if rules is None else rules)
+            write_model(folder, model)
     return changed
 
 
@@ -49,36 +59,22 @@ def convert_for(source: Path, destination: Path, release: str) -> None:
             if file.name != "model.json":
                 (folder / file.name).hardlink_to(file)
         written: Json = json.loads((source / "model.json").read_text(encoding="utf-8"))
-        model, _ = repair(written, rules_for(release))
-        (folder / "model.json").write_text(json.dumps(model), encoding="utf-8")
+        write_model(folder, repair(written, rules_for(release))[0])
 
 
-def _read(source: Path) -> tuple[Json, list[Any]]:
-    """Return tensorflowjs's topology and groups of weights of a Keras file.
-
-    Its own function for ``.keras`` extracts the archive over what lies beside it; so the archive is read here.
-    """
-    import h5py  # only here: the harness, which never converts, need not have it
-
-    if zipfile.is_zipfile(source):
-        with zipfile.ZipFile(source) as archive:
-            try:
-                config, metadata = (json.loads(archive.read(name)) for name in ("config.json", "metadata.json"))
-                weights = io.BytesIO(archive.read("model.weights.h5"))
-            except KeyError as missing:
-                raise CannotConvert(f"{source} is not a .keras file: {missing.args[0]}") from missing
-        with h5py.File(weights, "r") as file:
-            return _result(keras_conversion().h5_v3_merged_saved_model_to_tfjs_format(file, metadata, config))
-    if not h5py.is_hdf5(source):
-        raise CannotConvert(f"{source} is neither a .keras nor an .h5 file")
-    with h5py.File(source, "r") as file:
-        if "model_config" not in file.attrs:
-            raise CannotConvert(f"{source} holds weights only; save the whole model")
-        if not str(file.attrs["keras_version"]).startswith("2."):
-            raise CannotConvert(f"{source} is an .h5 file of Keras {file.attrs['keras_version']}; save it as .keras")
-        return _result(keras_conversion().h5_merged_saved_model_to_tfjs_format(file))
+def _weights(found: Source) -> list[Weight]:
+    return [
+        Weight(found.named[stored.place].name, stored.shape, stored.dtype, stored.read)
+        for stored in found.stored
+        if stored.place in found.named
+    ]
 
 
-def _result(pair: Any) -> tuple[Json, list[Any]]:
-    topology, weights = pair
-    return topology, weights
+def _described(found: Source, manifest: list[Json]) -> Json:
+    return {
+        "format": "layers-model",
+        "generatedBy": f"keras v{found.keras}",
+        "convertedBy": f"tensorledger v{__version__}",
+        "modelTopology": {"keras_version": found.keras, "backend": "tensorflow", "model_config": found.topology},
+        "weightsManifest": manifest,
+    }

@@ -1,24 +1,18 @@
-"""What is wrong with the layers models that tensorflowjs writes, one rule for each repair.
+"""What Keras writes and TensorFlow.js does not read, one rule for each repair.
 
-A rule rewrites a parsed ``model.json`` and returns a new one. Each is here because without it TensorFlow.js 4.22
+A rule rewrites a parsed ``model.json`` and returns a new one. Each is here because without it a release of TensorFlow.js
 refuses the model or predicts something else; tests/py/test_conversion.py takes them out one at a time to see that.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
-Json = dict[str, Any]
-
-
-class CannotConvert(ValueError):
-    """The model has no form that TensorFlow.js would load, or its file is not one we read; the message says which."""
+from tensorledger.conversion.topology import Json, changed, is_model, layers_of
 
 
 @dataclass(frozen=True)
@@ -44,16 +38,125 @@ class Rule:
 
 def repair(model: Json, rules: Iterable[Rule]) -> tuple[Json, list[str]]:
     """Return ``model`` after all ``rules``, in order, and the names of those that changed something."""
-    changed = []
+    applied = []
     for rule in rules:
         rewritten = rule.rewrite(model)
         if rewritten != model:
-            changed.append(rule.name)
+            applied.append(rule.name)
         model = rewritten
-    return model, changed
+    return model, applied
 
 
-# --- the rewrites
+def _each_layer(model: Json, change: Callable[[Json], Json]) -> Json:
+    """Return ``model`` with ``change`` applied to the model itself and to every layer in it."""
+    topology = model["modelTopology"]
+    return {**model, "modelTopology": {**topology, "model_config": changed(topology["model_config"], change)}}
+
+
+def _each_config(model: Json, change: Callable[[str, Json], Json]) -> Json:
+    """Return ``model`` with ``change(class name, config)`` as the config of each layer that is no model."""
+
+    def of_layer(layer: Json) -> Json:
+        if is_model(layer):
+            return layer
+        return {**layer, "config": change(layer["class_name"], layer["config"])}
+
+    return _each_layer(model, of_layer)
+
+
+# --- how layers are connected
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("class_name") == "__keras_tensor__"
+
+
+def _mapped(value: Any, change: Callable[[Json], Any]) -> Any:
+    """Return what a layer is called with, with ``change`` in the place of each tensor."""
+    if _is_tensor(value):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: _mapped(inner, change) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_mapped(inner, change) for inner in value]
+    return value
+
+
+def _references(value: Any) -> list[Any]:
+    """Return the references of a model's inputs or outputs, however they are nested."""
+    if isinstance(value, dict):
+        return [one for inner in value.values() for one in _references(inner)]
+    if isinstance(value, list) and value and isinstance(value[0], str):
+        return [value]
+    return [one for inner in value for one in _references(inner)]
+
+
+def _nested_calls(model: Json) -> Json:
+    def of_model(layer: Json) -> Json:
+        if not is_model(layer) or "output_layers" not in layer["config"]:
+            return layer
+        config = layer["config"]
+        nodes = [node for inner in config["layers"] for node in inner.get("inbound_nodes", [])]
+        if not any(isinstance(node, dict) for node in nodes):
+            return layer
+        models = {inner["config"]["name"] for inner in config["layers"] if is_model(inner)}
+
+        def reference(history: list[Any]) -> list[Any]:
+            name, node, *rest = history
+            return [name, node + 1, *rest] if name in models else history
+
+        def tensor(one: Json) -> Json:
+            return {**one, "config": {**one["config"], "keras_history": reference(one["config"]["keras_history"])}}
+
+        layers = [
+            {**inner, "inbound_nodes": _mapped(inner["inbound_nodes"], tensor)} if "inbound_nodes" in inner else inner
+            for inner in config["layers"]
+        ]
+        outputs = [reference(one) for one in _references(config["output_layers"])]
+        return {**layer, "config": {**config, "layers": layers, "output_layers": outputs}}
+
+    return _each_layer(model, of_model)
+
+
+def _inbound_nodes(model: Json) -> Json:
+    def node(called: Any) -> Any:
+        if not isinstance(called, dict):
+            return called
+        tensors: list[list[Any]] = []
+        _mapped([called["args"], called.get("kwargs", {})], lambda one: tensors.append(one["config"]["keras_history"]))
+        given = {
+            key: value
+            for key, value in called.get("kwargs", {}).items()
+            if value is not None and key not in ("mask", "training") and not _holds_tensor(value)
+        }
+        return [[*history[:3], given] for history in tensors]
+
+    def of_layer(layer: Json) -> Json:
+        if not layer.get("inbound_nodes"):
+            return layer
+        return {**layer, "inbound_nodes": [node(called) for called in layer["inbound_nodes"]]}
+
+    return _each_layer(model, of_layer)
+
+
+def _holds_tensor(value: Any) -> bool:
+    found: list[Any] = []
+    _mapped(value, found.append)
+    return bool(found)
+
+
+def _triples(model: Json) -> Json:
+    def of_model(layer: Json) -> Json:
+        config = layer["config"]
+        if not is_model(layer) or "output_layers" not in config:
+            return layer
+        ends = {key: _references(config[key]) for key in ("input_layers", "output_layers")}
+        return {**layer, "config": {**config, **ends}}
+
+    return _each_layer(model, of_model)
+
+
+# --- what layers are configured with
 
 
 def _batch_input_shape(model: Json) -> Json:
@@ -62,7 +165,7 @@ def _batch_input_shape(model: Json) -> Json:
             return config
         return {"batch_input_shape" if key == "batch_shape" else key: value for key, value in config.items()}
 
-    return _each_layer(model, change)
+    return _each_config(model, change)
 
 
 def _both_rates(model: Json) -> Json:
@@ -75,25 +178,64 @@ def _both_rates(model: Json) -> Json:
     def change(_kind: str, config: Json) -> Json:
         return {key: rates(value) if key.endswith("_regularizer") else value for key, value in config.items()}
 
-    return _each_layer(model, change)
+    return _each_config(model, change)
 
 
-def _weight_names(model: Json) -> Json:
-    names = dict(_names_by_place(_layers(model)))
+def _separable_kernel(model: Json) -> Json:
+    def change(kind: str, config: Json) -> Json:
+        if kind != "SeparableConv2D":
+            return config
+        unknown = ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
+        return {key: value for key, value in config.items() if key not in unknown}
 
-    def renamed(weight: Json) -> Json:
-        return {**weight, "name": names.get(weight["name"], weight["name"])}
+    return _each_config(model, change)
 
-    manifest = [{**group, "weights": [renamed(weight) for weight in group["weights"]]} for group in _manifest(model)]
-    return {**model, "weightsManifest": manifest}
+
+def _one_direction(model: Json) -> Json:
+    def change(kind: str, config: Json) -> Json:
+        if kind != "Bidirectional":
+            return config
+        inner = config["layer"]
+        name = inner["config"]["name"].removeprefix("forward_")
+        config = {key: value for key, value in config.items() if key != "backward_layer"}
+        return {**config, "layer": {**inner, "config": {**inner["config"], "name": name}}}
+
+    return _each_config(model, change)
+
+
+def _leaky_alpha(model: Json) -> Json:
+    def change(kind: str, config: Json) -> Json:
+        if kind != "LeakyReLU":
+            return config
+        return {"alpha" if key == "negative_slope" else key: value for key, value in config.items()}
+
+    return _each_config(model, change)
+
+
+def _swish(model: Json) -> Json:
+    def change(_kind: str, config: Json) -> Json:
+        return {
+            key: "swish" if key.endswith("activation") and value == "silu" else value for key, value in config.items()
+        }
+
+    return _each_config(model, change)
+
+
+# --- older releases
+
+
+def _plain_model(model: Json) -> Json:
+    def of_model(layer: Json) -> Json:
+        return {**layer, "class_name": "Model"} if layer["class_name"] == "Functional" else layer
+
+    return _each_layer(model, of_model)
 
 
 def _bare_sequential(model: Json) -> Json:
-    topology = model["modelTopology"]
-    whole = topology["model_config"]
-    if whole["class_name"] != "Sequential":
-        return model
-    return {**model, "modelTopology": {**topology, "model_config": {**whole, "config": _layers(model)}}}
+    def of_model(layer: Json) -> Json:
+        return {**layer, "config": layers_of(layer)} if layer["class_name"] == "Sequential" else layer
+
+    return _each_layer(model, of_model)
 
 
 _SCALINGS = {
@@ -122,10 +264,32 @@ def _variance_scaling(model: Json) -> Json:
     def change(_kind: str, config: Json) -> Json:
         return {key: spelled(value) if key.endswith("_initializer") else value for key, value in config.items()}
 
-    return _each_layer(model, change)
+    return _each_config(model, change)
 
 
+BOTH = ("keras", "tf-keras")
 RULES: tuple[Rule, ...] = (
+    Rule(
+        name="nested-calls",
+        reason="a call of a model inside is not found: Keras 3 counts its calls from 0, and TensorFlow.js from 1",
+        kerases=("keras",),
+        applies_to="models inside models",
+        rewrite=_nested_calls,
+    ),
+    Rule(
+        name="inbound-nodes",
+        reason="layers are not connected: Keras 3 describes a call by its arguments, and not by the layers before it",
+        kerases=("keras",),
+        applies_to="functional models",
+        rewrite=_inbound_nodes,
+    ),
+    Rule(
+        name="triples",
+        reason="inputs and outputs are not found: of one, or by name, Keras 3 gives no list of them",
+        kerases=("keras",),
+        applies_to="functional models",
+        rewrite=_triples,
+    ),
     Rule(
         name="batch-input-shape",
         reason="InputLayer finds no batchInputShape: Keras 3 calls it batch_shape",
@@ -136,21 +300,50 @@ RULES: tuple[Rule, ...] = (
     Rule(
         name="both-rates",
         reason="Unknown regularizer: L1, L2; there is only L1L2, with the two rates",
-        kerases=("keras", "tf-keras"),
+        kerases=BOTH,
         applies_to="regularizers",
         rewrite=_both_rates,
     ),
     Rule(
-        name="weight-names",
-        reason="weights are found by layer and name; a .keras file numbers them, under a folder named after the class",
-        kerases=("keras", "tf-keras"),
-        applies_to="weights manifest",
-        rewrite=_weight_names,
+        name="separable-kernel",
+        reason="SeparableConv2D refuses kernel_initializer, kernel_regularizer and kernel_constraint",
+        kerases=BOTH,
+        applies_to="SeparableConv2D",
+        rewrite=_separable_kernel,
+    ),
+    Rule(
+        name="one-direction",
+        reason="Bidirectional makes the backward layer itself, and names both after the one it is given",
+        kerases=("keras",),
+        applies_to="Bidirectional",
+        rewrite=_one_direction,
+    ),
+    Rule(
+        name="leaky-alpha",
+        reason="LeakyReLU takes its slope as alpha, and silently 0.3 without",
+        kerases=("keras",),
+        applies_to="LeakyReLU",
+        rewrite=_leaky_alpha,
+    ),
+    Rule(
+        name="swish",
+        reason="Unknown activation: silu, which is called swish",
+        kerases=("keras",),
+        applies_to="activations",
+        rewrite=_swish,
+    ),
+    Rule(
+        name="plain-model",
+        reason="Unknown layer: Functional; a functional model is a Model",
+        kerases=BOTH,
+        applies_to="functional models",
+        rewrite=_plain_model,
+        releases="<2.0",
     ),
     Rule(
         name="variance-scaling",
         reason="Unknown initializer: GlorotUniform and the like; they are spelled out as VarianceScaling",
-        kerases=("keras", "tf-keras"),
+        kerases=BOTH,
         applies_to="initializers",
         rewrite=_variance_scaling,
         releases="<0.13.3",
@@ -158,54 +351,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         name="bare-sequential",
         reason="a Sequential's config is the list of its layers, and nothing around it",
-        kerases=("keras", "tf-keras"),
+        kerases=BOTH,
         applies_to="Sequential",
         rewrite=_bare_sequential,
         releases="<0.13.2",
     ),
 )
-
-
-# --- the parts of a model.json
-
-_WEIGHTS = {"Dense": ("kernel", "bias"), "LayerNormalization": ("gamma", "beta")}
-"""Each layer's weights, in the order in which Keras keeps them."""
-_OPTIONAL = {"bias": "use_bias", "gamma": "scale", "beta": "center"}
-"""The layer's option without which it does not have that weight."""
-
-
-def _layers(model: Json) -> list[Json]:
-    config = model["modelTopology"]["model_config"]["config"]
-    layers: list[Json] = config if isinstance(config, list) else config["layers"]
-    return layers
-
-
-def _manifest(model: Json) -> list[Json]:
-    manifest: list[Json] = model["weightsManifest"]
-    return manifest
-
-
-def _each_layer(model: Json, change: Callable[[str, Json], Json]) -> Json:
-    """Return ``model`` with ``change(class name, config)`` as the config of each layer."""
-    topology = model["modelTopology"]
-    whole = topology["model_config"]
-    layers = [{**layer, "config": change(layer["class_name"], layer["config"])} for layer in _layers(model)]
-    config = layers if isinstance(whole["config"], list) else {**whole["config"], "layers": layers}
-    changed = {**topology, "model_config": {**whole, "config": config}}
-    return {**model, "modelTopology": changed}
-
-
-def _names_by_place(layers: list[Json]) -> Iterator[tuple[str, str]]:
-    """Yield the place of each weight in a .keras file and its name in TensorFlow.js.
-
-    The place of the second Dense layer's bias, say, is ``layers/dense_1/vars/1``, whatever the layer's own name is.
-    """
-    seen: Counter[str] = Counter()
-    for layer in layers:
-        kind, config = layer["class_name"], layer["config"]
-        folder = re.sub(r"(?<=.)(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "_", kind).lower()
-        place = f"layers/{folder}_{seen[folder]}" if seen[folder] else f"layers/{folder}"
-        seen[folder] += 1
-        weights = [name for name in _WEIGHTS.get(kind, ()) if config.get(_OPTIONAL.get(name, ""), True)]
-        for index, name in enumerate(weights):
-            yield f"{place}/vars/{index}", f"{config['name']}/{name}"

@@ -1,0 +1,94 @@
+"""The weights of a model: where Keras keeps each in a file, and what TensorFlow.js calls it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tensorledger.conversion.topology import Json, is_model, layers_of
+
+_KERNEL = ("kernel", "bias")
+_RECURRENT = ("kernel", "recurrent_kernel", "bias")
+WEIGHTS = {
+    "Dense": _KERNEL,
+    "Conv1D": _KERNEL,
+    "Conv2D": _KERNEL,
+    "Conv3D": _KERNEL,
+    "Conv2DTranspose": _KERNEL,
+    "Conv3DTranspose": _KERNEL,
+    "DepthwiseConv2D": ("depthwise_kernel", "bias"),
+    "SeparableConv2D": ("depthwise_kernel", "pointwise_kernel", "bias"),
+    "Embedding": ("embeddings",),
+    "BatchNormalization": ("gamma", "beta", "moving_mean", "moving_variance"),
+    "LayerNormalization": ("gamma", "beta"),
+    "PReLU": ("alpha",),
+    "SimpleRNN": _RECURRENT,
+    "LSTM": _RECURRENT,
+    "GRU": _RECURRENT,
+    "ConvLSTM2D": _RECURRENT,
+}
+"""Each layer's weights, in the order in which Keras keeps them, by their names in TensorFlow.js."""
+RECURRENT = tuple(kind for kind, weights in WEIGHTS.items() if weights is _RECURRENT)
+_OPTIONAL = {"bias": "use_bias", "gamma": "scale", "beta": "center"}
+"""The layer's option without which it does not have that weight."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """One weight."""
+
+    place: str
+    """In a .keras file, as ``layers/dense_1/vars/1``."""
+    name: str
+    """In TensorFlow.js, as ``output/bias``."""
+    owners: tuple[str, ...]
+    """The names that its name in an .h5 file has in this order: the layer's, and for one side of a Bidirectional that side's."""
+
+
+def named(model: Json) -> Iterator[Named]:
+    """Yield the weights of a model, those of models and wrappers inside it too, layer by layer.
+
+    The second Dense layer's bias, say, is in ``layers/dense_1/vars/1``, whatever the layer's own name is.
+    """
+    yield from _in_model(model, "")
+
+
+def _in_model(model: Json, place: str) -> Iterator[Named]:
+    seen: Counter[str] = Counter()
+    for layer in layers_of(model):
+        folder = _folder(layer["class_name"])
+        own = f"{folder}_{seen[folder]}" if seen[folder] else folder
+        seen[folder] += 1
+        yield from _in_layer(layer, f"{place}layers/{own}")
+
+
+def _in_layer(layer: Json, place: str) -> Iterator[Named]:
+    kind, config = layer["class_name"], layer["config"]
+    if is_model(layer):
+        yield from _in_model(layer, f"{place}/")
+    elif kind == "Bidirectional":
+        inner = config["layer"]
+        base = inner["config"]["name"].removeprefix("forward_")
+        for side in ("forward", "backward"):
+            one = {**inner, "config": {**inner["config"], "name": f"{side}_{base}"}}
+            for weight in _in_layer(one, f"{place}/{side}_layer"):
+                yield Named(weight.place, f"{config['name']}/{weight.name}", (config["name"], *weight.owners))
+    elif kind == "TimeDistributed":
+        for weight in _in_layer(config["layer"], f"{place}/layer"):
+            yield Named(weight.place, f"{config['name']}/{weight.name}", (config["name"],))
+    else:
+        held = f"{place}/cell/vars" if kind in RECURRENT else f"{place}/vars"
+        for index, name in enumerate(_weights(kind, config)):
+            yield Named(f"{held}/{index}", f"{config['name']}/{name}", (config["name"],))
+
+
+def _weights(kind: str, config: Json) -> list[str]:
+    return [name for name in WEIGHTS.get(kind, ()) if config.get(_OPTIONAL.get(name, ""), True)]
+
+
+def _folder(kind: str) -> str:
+    """Return what Keras calls a class in its files. A functional model is called so there, however it is spelled."""
+    name = "Functional" if kind == "Model" else kind
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))).lower()

@@ -1,0 +1,198 @@
+"""What a Keras file holds, read with h5py and numpy alone: its topology, how it was compiled, and where its weights are."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorledger.conversion.names import Named, named
+from tensorledger.conversion.refusal import CannotConvert
+from tensorledger.conversion.topology import Json, is_model, layers_of
+
+_LARGEST_JSON = 256 * 2**20
+"""Bytes of a description that are read; no model's comes near."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One weight as the file has it."""
+
+    place: str
+    shape: tuple[int, ...]
+    dtype: str
+    read: Callable[[], npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What was read. Weights are read as they are asked for, while the file is open."""
+
+    keras: str
+    """The version of the Keras that saved it."""
+    topology: Json
+    """The model as Keras describes it: ``class_name`` and ``config``."""
+    compiled: Json | None
+    """How the model was compiled, as Keras describes it."""
+    stored: tuple[Stored, ...]
+    """In the order of the file."""
+    named: dict[str, Named]
+    """By place: what TensorFlow.js calls it. What has no name there, such as an optimizer's state, is not in it."""
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[Source]:
+    """Yield what a ``.keras`` file or a whole ``.h5`` file holds.
+
+    Raises CannotConvert for any other file, and for one that is broken; OSError.
+    """
+    import h5py  # only here: the harness, which never converts, need not have it
+
+    if not file.is_file():
+        raise CannotConvert(f"{file}: there is no such file")
+    try:
+        if zipfile.is_zipfile(file):
+            with zipfile.ZipFile(file) as archive, tempfile.TemporaryFile() as weights:
+                described, metadata = (_json(archive, name) for name in ("config.json", "metadata.json"))
+                # Not read whole, and not where the archive says: only this one member, into a nameless file.
+                with archive.open("model.weights.h5") as member:
+                    shutil.copyfileobj(member, weights)
+                with h5py.File(weights, "r") as found:
+                    yield _of_archive(file, described, metadata, found)
+            return
+        if not h5py.is_hdf5(file):
+            raise CannotConvert(f"{file} is neither a .keras nor an .h5 file")
+        with h5py.File(file, "r") as found:
+            yield _of_h5(file, found)
+    except KeyError as missing:
+        raise CannotConvert(f"{file} is not whole: it has no {str(missing.args[0])!r}") from missing
+    except (zipfile.BadZipFile, json.JSONDecodeError, UnicodeDecodeError, EOFError, RecursionError) as error:
+        raise CannotConvert(f"{file} is broken: {error}") from error
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise CannotConvert(f"{file} is broken: {error}") from error  # h5py's own
+
+
+def _json(archive: zipfile.ZipFile, name: str) -> Json:
+    if archive.getinfo(name).file_size > _LARGEST_JSON:
+        raise CannotConvert(f"{archive.filename}: {name} is larger than any model's")
+    found = json.loads(archive.read(name))
+    if not isinstance(found, dict):
+        raise CannotConvert(f"{archive.filename}: {name} is no description of a model")
+    return found
+
+
+def _of_archive(file: Path, described: Json, metadata: Json, weights: Any) -> Source:
+    topology = _topology(file, described)
+    stored = tuple(_datasets(weights))
+    places = {each.place for each in stored}
+    names = {weight.place: weight for weight in _named(file, topology)}
+    for place, weight in names.items():
+        if place not in places:
+            raise CannotConvert(f"{file} is not whole: the weight {weight.name} is not at {place}")
+    return Source(str(metadata["keras_version"]), topology, described.get("compile_config"), stored, names)
+
+
+def _datasets(group: Any, place: str = "") -> Iterator[Stored]:
+    """Yield the weights of an archive in the order in which tensorflowjs writes them: a group's own, else those inside."""
+    import h5py
+
+    own = [key for key in group if isinstance(group[key], h5py.Dataset)]
+    for key in own or group:
+        if own:
+            yield _stored(f"{place}{key}", group[key])
+        elif isinstance(group[key], h5py.Group):
+            yield from _datasets(group[key], f"{place}{key}/")
+
+
+def _stored(place: str, dataset: Any) -> Stored:
+    return Stored(place, tuple(dataset.shape), str(dataset.dtype), lambda: np.asarray(dataset[()]))
+
+
+def _of_h5(file: Path, found: Any) -> Source:
+    if "model_config" not in found.attrs:
+        raise CannotConvert(f"{file} holds weights only; save the whole model")
+    topology = _topology(file, json.loads(_text(found.attrs["model_config"])))
+    compiled = json.loads(_text(found.attrs["training_config"])) if "training_config" in found.attrs else None
+    stored: list[Stored] = []
+    for layer in found["model_weights"]:
+        group = found["model_weights"][layer]
+        for name in _names(group):
+            stored.append(_stored(f"{layer}/{name}", group[name]))
+    return Source(
+        _text(found.attrs["keras_version"]), topology, compiled, tuple(stored), _places(file, topology, stored)
+    )
+
+
+def _names(group: Any) -> list[str]:
+    return [_text(name) for name in group.attrs.get("weight_names", ())]
+
+
+def _places(file: Path, topology: Json, stored: list[Stored]) -> dict[str, Named]:
+    """Return what each weight of an .h5 file is called.
+
+    A layer's own are in Keras's order. Those of a model inside are trainable first, then the others; but their names say
+    whose they are.
+    """
+    found: dict[str, Named] = {}
+    for layer in layers_of(topology):
+        name = layer["config"]["name"]
+        there = [each.place for each in stored if each.place.startswith(f"{name}/") and "seed_generator" not in each.place]
+        wanted = _named(file, {**topology, "config": {"layers": [layer]}})
+        if not is_model(layer):
+            if len(there) != len(wanted):
+                raise CannotConvert(f"{file} is not whole: {name} has {len(there)} weights, and not {len(wanted)}")
+            found.update(zip(there, wanted, strict=True))
+            continue
+        for weight in wanted:
+            place = [each for each in there if each not in found and _is_of(each, weight)]
+            if not place:
+                raise CannotConvert(f"{file} is not whole: the weight {weight.name} of {name} is not there")
+            found[place[0]] = weight
+    return found
+
+
+def _is_of(place: str, weight: Named) -> bool:
+    *owners, name = place.removesuffix(":0").split("/")
+    wanted = weight.name.rpartition("/")[2]
+    if name != wanted and not (wanted == "depthwise_kernel" and name == "kernel"):
+        return False
+    rest = iter(owners)
+    return all(owner in rest for owner in weight.owners)
+
+
+def _named(file: Path, topology: Json) -> list[Named]:
+    weights = list(named(topology))
+    names = [weight.name for weight in weights]
+    for name in names:
+        if names.count(name) > 1:
+            raise CannotConvert(
+                f"{file}: two layers are called {name.rpartition('/')[0]!r}; TensorFlow.js finds weights by their names, "
+                "so give each layer a name of its own"
+            )
+    return weights
+
+
+def _topology(file: Path, described: Any) -> Json:
+    if not isinstance(described, dict) or not isinstance(described.get("config"), dict | list):
+        raise CannotConvert(f"{file}: it does not describe a model")
+    if not is_model(described):
+        raise CannotConvert(
+            f"{file}: a model of a class of one's own ({described.get('class_name')}) has no layers to translate; "
+            "make it Sequential or functional"
+        )
+    return {"class_name": described["class_name"], "config": described["config"]}
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
