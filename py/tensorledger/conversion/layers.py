@@ -49,6 +49,12 @@ def convert_layers(
     return changed
 
 
+def rules_needed(converted: Path, release: str) -> list[str]:
+    """Return the names of the rules that would change a folder which ``convert_layers`` wrote, for a release."""
+    written: Json = json.loads((converted / "model.json").read_text(encoding="utf-8"))
+    return repair(written, rules_for(release))[1]
+
+
 def convert_for(source: Path, destination: Path, release: str) -> None:
     """Write ``destination`` out of a folder that ``convert_layers`` wrote, as an older release can load it.
 

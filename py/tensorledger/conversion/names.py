@@ -44,7 +44,7 @@ class Named:
     name: str
     """In TensorFlow.js, as ``output/bias``."""
     owners: tuple[str, ...]
-    """The names that its name in an .h5 file has in this order: the layer's, and for one side of a Bidirectional that side's."""
+    """The names that its name in an .h5 file has, in this order: the layer's, and a Bidirectional's side's."""
 
 
 def named(model: Json) -> Iterator[Named]:
@@ -78,10 +78,26 @@ def _in_layer(layer: Json, place: str) -> Iterator[Named]:
     elif kind == "TimeDistributed":
         for weight in _in_layer(config["layer"], f"{place}/layer"):
             yield Named(weight.place, f"{config['name']}/{weight.name}", (config["name"],))
+    elif kind == "RNN":
+        yield from _in_cell(config["cell"], f"{place}/cell", config["name"], (config["name"],))
     else:
         held = f"{place}/cell/vars" if kind in RECURRENT else f"{place}/vars"
         for index, name in enumerate(_weights(kind, config)):
             yield Named(f"{held}/{index}", f"{config['name']}/{name}", (config["name"],))
+
+
+def _in_cell(cell: Json, place: str, name: str, owners: tuple[str, ...]) -> Iterator[Named]:
+    """Yield the weights of what an RNN was given to repeat; of several cells, each is called by its number."""
+    if cell["class_name"] != "StackedRNNCells":
+        for index, weight in enumerate(_weights(cell["class_name"].removesuffix("Cell"), cell["config"])):
+            yield Named(f"{place}/vars/{index}", f"{name}/{weight}", owners)
+        return
+    seen: Counter[str] = Counter()
+    for number, one in enumerate(cell["config"]["cells"]):
+        folder = _folder(one["class_name"])
+        own = f"{folder}_{seen[folder]}" if seen[folder] else folder
+        seen[folder] += 1
+        yield from _in_cell(one, f"{place}/cells/{own}", f"{name}/RNNCell_{number}", (*owners, one["config"]["name"]))
 
 
 def _weights(kind: str, config: Json) -> list[str]:

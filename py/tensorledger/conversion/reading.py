@@ -1,4 +1,4 @@
-"""What a Keras file holds, read with h5py and numpy alone: its topology, how it was compiled, and where its weights are."""
+"""What a Keras file holds, read with h5py and numpy alone: its topology, how it was compiled, where its weights are."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _of_archive(file: Path, described: Json, metadata: Json, weights: Any) -> So
 
 
 def _datasets(group: Any, place: str = "") -> Iterator[Stored]:
-    """Yield the weights of an archive in the order in which tensorflowjs writes them: a group's own, else those inside."""
+    """Yield an archive's weights in the order in which tensorflowjs writes them: a group's own, else those inside."""
     import h5py
 
     own = [key for key in group if isinstance(group[key], h5py.Dataset)]
@@ -141,13 +141,15 @@ def _names(group: Any) -> list[str]:
 def _places(file: Path, topology: Json, stored: list[Stored]) -> dict[str, Named]:
     """Return what each weight of an .h5 file is called.
 
-    A layer's own are in Keras's order. Those of a model inside are trainable first, then the others; but their names say
-    whose they are.
+    A layer's own are in Keras's order. Those of a model inside are trainable first, then the others; but their names
+    say whose they are.
     """
     found: dict[str, Named] = {}
     for layer in layers_of(topology):
         name = layer["config"]["name"]
-        there = [each.place for each in stored if each.place.startswith(f"{name}/") and "seed_generator" not in each.place]
+        there = [
+            each.place for each in stored if each.place.startswith(f"{name}/") and "seed_generator" not in each.place
+        ]
         wanted = _named(file, {**topology, "config": {"layers": [layer]}})
         if not is_model(layer):
             if len(there) != len(wanted):
@@ -177,8 +179,8 @@ def _named(file: Path, topology: Json) -> list[Named]:
     for name in names:
         if names.count(name) > 1:
             raise CannotConvert(
-                f"{file}: two layers are called {name.rpartition('/')[0]!r}; TensorFlow.js finds weights by their names, "
-                "so give each layer a name of its own"
+                f"{file}: two layers are called {name.rpartition('/')[0]!r}; TensorFlow.js finds weights by their "
+                "names, so give each layer a name of its own"
             )
     return weights
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from tensorledger.conversion.tfjs import LAYERS
 from tensorledger.conversion.topology import Json, all_layers, is_model
 
 AS_GRAPH = "convert it as a graph model"
@@ -66,13 +67,13 @@ KINDS: tuple[Refused, ...] = (
         "no-such-layer",
         "TensorFlow.js has no such layer",
         AS_GRAPH,
-        _is("MultiHeadAttention", "GroupQueryAttention", "Attention", "AdditiveAttention", "Normalization"),
+        lambda layer, keras_3: layer["class_name"] not in (*LAYERS, "Lambda") and not _is_custom(layer, keras_3),
     ),
     Refused(
         "reset-after",
         "TensorFlow.js computes a GRU without reset_after, which is Keras's default, and would predict something else",
         f"make it with reset_after=False and train again, or {AS_GRAPH}",
-        lambda layer, keras_3: layer["class_name"] == "GRU" and bool(layer["config"].get("reset_after")),
+        lambda layer, keras_3: layer["class_name"] in ("GRU", "GRUCell") and bool(layer["config"].get("reset_after")),
     ),
     Refused(
         "hard-sigmoid",
@@ -97,6 +98,26 @@ KINDS: tuple[Refused, ...] = (
         "TensorFlow.js has no rms_scaling",
         AS_GRAPH,
         lambda layer, keras_3: bool(layer["config"].get("rms_scaling")),
+    ),
+    Refused(
+        "interpolation",
+        "TensorFlow.js places the corners otherwise when it interpolates, and would predict something else",
+        f"use interpolation='nearest' and train again, or {AS_GRAPH}",
+        lambda layer, keras_3: (
+            layer["class_name"] == "UpSampling2D" and layer["config"].get("interpolation") != "nearest"
+        ),
+    ),
+    Refused(
+        "size",
+        "TensorFlow.js states another size of its output than it has, and what follows does not fit",
+        f"do it before the model, or {AS_GRAPH}",
+        _is("Resizing", "CenterCrop", "CategoryEncoding"),
+    ),
+    Refused(
+        "elu-alpha",
+        "TensorFlow.js has ELU with alpha 1 only",
+        f"use alpha=1 and train again, or {AS_GRAPH}",
+        lambda layer, keras_3: layer["class_name"] == "ELU" and layer["config"].get("alpha", 1) != 1,
     ),
     Refused(
         "grouped",

@@ -1,7 +1,7 @@
 """What Keras writes and TensorFlow.js does not read, one rule for each repair.
 
-A rule rewrites a parsed ``model.json`` and returns a new one. Each is here because without it a release of TensorFlow.js
-refuses the model or predicts something else; tests/py/test_conversion.py takes them out one at a time to see that.
+A rule rewrites a parsed ``model.json`` and returns a new one. Each is here because without it a release of
+TensorFlow.js refuses the model or predicts something else; tests take them out one at a time to see that.
 """
 
 from __future__ import annotations
@@ -96,10 +96,10 @@ def _nested_calls(model: Json) -> Json:
         if not is_model(layer) or "output_layers" not in layer["config"]:
             return layer
         config = layer["config"]
-        nodes = [node for inner in config["layers"] for node in inner.get("inbound_nodes", [])]
-        if not any(isinstance(node, dict) for node in nodes):
-            return layer
         models = {inner["config"]["name"] for inner in config["layers"] if is_model(inner)}
+        nodes = [node for inner in config["layers"] for node in inner.get("inbound_nodes", [])]
+        if not models or not any(isinstance(node, dict) for node in nodes):
+            return layer
 
         def reference(history: list[Any]) -> list[Any]:
             name, node, *rest = history
@@ -307,7 +307,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         name="separable-kernel",
         reason="SeparableConv2D refuses kernel_initializer, kernel_regularizer and kernel_constraint",
-        kerases=BOTH,
+        kerases=("tf-keras",),
         applies_to="SeparableConv2D",
         rewrite=_separable_kernel,
     ),
@@ -338,7 +338,7 @@ RULES: tuple[Rule, ...] = (
         kerases=BOTH,
         applies_to="functional models",
         rewrite=_plain_model,
-        releases="<2.0",
+        releases="<2.4",
     ),
     Rule(
         name="variance-scaling",

@@ -43,7 +43,7 @@ class Weight:
 
 
 def write_weights(folder: Path, weights: Iterable[Weight], *, shard: int = SHARD, quantize: str = "") -> list[Json]:
-    """Write the shards of one group of weights; return its manifest. Raises CannotConvert for a type of no use there."""
+    """Write the shards of one group of weights; return its manifest. Raises CannotConvert for a type of no use."""
     listed = list(weights)
     entries: list[Json] = []
     total = sum(prod(weight.shape) * _size(weight, quantize) for weight in listed)
@@ -53,7 +53,7 @@ def write_weights(folder: Path, weights: Iterable[Weight], *, shard: int = SHARD
         for weight in listed:
             array, entry = _encoded(weight, quantize)
             entries.append(entry)
-            yield memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+            yield np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
     _shards(folder, paths, blocks(), shard)
     return [{"paths": paths, "weights": entries}]

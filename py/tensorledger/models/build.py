@@ -4,7 +4,7 @@ Imports TensorFlow; whoever only wants the files asks models/saved.py. ``DESTINA
 ``model.keras``, as that Keras saved it; ``tfjs/model.json`` with its weights; for Keras 3 ``graph/model.json`` with
 them (tf_keras's LayerNormalization would predict NaN as a graph); and ``reference.json``, what that Keras predicts:
 
-    {"predictions": [0.1, ...], "shape": [8, 10], "bound": 5e-06, "rules": ["weight-names"]}
+    {"predictions": [0.1, ...], "shape": [8, 10], "bound": 5e-06, "rules": ["batch-input-shape"]}
 
 ``predictions`` are those of the freshly built model for data/samples.py, row by row; ``bound`` is what rounding can
 make of them elsewhere (models/rounding.py); ``rules`` are those that the conversion needed.

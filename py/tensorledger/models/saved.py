@@ -18,7 +18,7 @@ from pathlib import Path
 from filelock import FileLock
 
 import tensorledger
-from tensorledger.conversion.layers import NEWEST, convert_for, rules_for
+from tensorledger.conversion.layers import NEWEST, convert_for, rules_needed
 from tensorledger.environment.cache import cache_folder
 from tensorledger.models.zoo import KERASES, MODELS
 from tensorledger.protocol.messages import SavedModel
@@ -72,7 +72,7 @@ def saved_model(model: str, source: str, release: str | None = None) -> SavedMod
 def _tfjs(folder: Path, release: str | None) -> Path:
     """Return the folder of the layers model for a release; made of the newest one's where that differs."""
     newest = folder / "tfjs"
-    names = [rule.name for rule in rules_for(release or NEWEST) if rule.releases]
+    names = rules_needed(newest, release or NEWEST)
     if not names:
         return newest
     older = folder / f"tfjs-{'+'.join(names)}"
