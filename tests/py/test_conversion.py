@@ -90,7 +90,7 @@ for source, module in KERASES.items():
         tensorflowjs.write_artifacts(topology, [group], str(out / "official" / source / name))
         if source == "tf-keras":
             model.save(out / f"{name}.h5")
-            rules[name] = convert_layers(out / f"{name}.h5", out / "h5" / source / name)
+            rules[name] = convert_layers(out / f"{name}.h5", out / "h5" / source / name).rules
 (out / "said.json").write_text(json.dumps({"rules": rules, "reloaded": reloaded}))
 """
 )

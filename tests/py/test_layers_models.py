@@ -79,7 +79,7 @@ def needed(saved: Path) -> dict[tuple[str, str, str], list[str]]:
     return {
         (source, name, kind): convert_layers(
             saved / source / name / f"model.{kind}", saved / source / name / "converted" / kind
-        )
+        ).rules
         for source, name, kind in models()
     }
 
@@ -126,7 +126,7 @@ def test_an_old_release_needs_its_rules_and_no_others(saved: Path, tmp_path: Pat
     for name in ("dense", "shared", "nested", "lstm"):
         shutil.copyfile(saved / source / name / "reference.json", tmp_path / "reference.json")  # beside all of them
         file = saved / source / name / "model.keras"
-        applied = convert_layers(file, tmp_path / name / "all", rules)
+        applied = convert_layers(file, tmp_path / name / "all", rules).rules
         for rule in rules:
             if rule.name in applied:
                 others = [other for other in rules if other is not rule]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from tensorledger.conversion.reading import Source, opened
@@ -11,12 +12,23 @@ from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.refused import refusals
 from tensorledger.conversion.rules import RULES, Rule, repair
 from tensorledger.conversion.topology import Json
+from tensorledger.conversion.training import Untranslated, training
 from tensorledger.conversion.writing import SHARD, Weight, write_model, write_weights
 from tensorledger.environment.folders import whole_folder
 from tensorledger.version import __version__
 
 NEWEST = "4.22.0"
 """The release that ``convert_layers`` writes for, unless told otherwise."""
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What was done to a model on its way."""
+
+    rules: list[str]
+    """The names of the rules that changed something."""
+    left_out: list[str]
+    """What of the source is not in the result, in words: how it was compiled, where TensorFlow.js has not the same."""
 
 
 def rules_for(release: str) -> tuple[Rule, ...]:
@@ -31,8 +43,8 @@ def convert_layers(
     *,
     shard: int = SHARD,
     quantize: str = "",
-) -> list[str]:
-    """Write ``destination/model.json`` and its weights; return the names of the rules that changed something.
+) -> Converted:
+    """Write ``destination/model.json`` and its weights. A compiled model arrives compiled.
 
     ``source`` is a ``.keras`` file, or an ``.h5`` file with the whole model, of Keras 3 or tf_keras. ``shard``: bytes
     of a file of weights. ``quantize``: "float16", "uint16" or "uint8". ``destination`` appears complete or not at
@@ -45,8 +57,14 @@ def convert_layers(
         with whole_folder(destination) as folder:
             manifest = write_weights(folder, _weights(found), shard=shard, quantize=quantize)
             model, changed = repair(_described(found, manifest), rules_for(NEWEST) if rules is None else rules)
+            left_out = []
+            if found.compiled:
+                try:
+                    model["trainingConfig"] = training(found.compiled)
+                except Untranslated as error:
+                    left_out.append(f"how it was compiled: TensorFlow.js has not the same as {error}")
             write_model(folder, model)
-    return changed
+    return Converted(changed, left_out)
 
 
 def rules_needed(converted: Path, release: str) -> list[str]:

@@ -47,7 +47,7 @@ def _write(model: Any, folder: Path) -> None:
     if not np.isfinite(predictions).all():
         raise ArithmeticError(f"{folder.parent.name}'s {folder.name} predicts what is not a finite number")
     model.save(folder / "model.keras")
-    rules = convert_layers(folder / "model.keras", folder / "tfjs")
+    rules = convert_layers(folder / "model.keras", folder / "tfjs").rules
     if folder.parent.name == "keras":
         convert_graph(model, folder / "graph")
     reference = {

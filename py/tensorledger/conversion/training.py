@@ -1,0 +1,116 @@
+"""How a model was compiled, from Keras's words into TensorFlow.js's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorledger.conversion.topology import Json
+
+LOSSES = {
+    "mse": "mean_squared_error",
+    "mae": "mean_absolute_error",
+    "mape": "mean_absolute_percentage_error",
+    "msle": "mean_squared_logarithmic_error",
+    "kld": "kullback_leibler_divergence",
+    "kl_divergence": "kullback_leibler_divergence",
+    "log_cosh": "logcosh",
+}
+"""Losses by other names than TensorFlow.js's. Keras has short names, and classes."""
+KNOWN_LOSSES = (
+    "mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "mean_squared_logarithmic_error",
+    "squared_hinge", "hinge", "categorical_hinge", "logcosh", "categorical_crossentropy",
+    "sparse_categorical_crossentropy", "binary_crossentropy", "kullback_leibler_divergence", "poisson",
+)  # fmt: skip
+OPTIMIZERS = {
+    "SGD": ("learning_rate",),
+    "RMSprop": ("learning_rate", "rho", "momentum", "epsilon", "centered"),
+    "Adam": ("learning_rate", "beta_1", "beta_2", "epsilon"),
+    "Adagrad": ("learning_rate",),
+    "Adadelta": ("learning_rate", "rho", "epsilon"),
+    "Adamax": ("learning_rate", "beta_1", "beta_2", "epsilon"),
+}
+"""What TensorFlow.js's optimizers of these names take."""
+METRICS = {
+    "accuracy": "accuracy",
+    "acc": "accuracy",
+    "binary_accuracy": "binaryAccuracy",
+    "categorical_accuracy": "categoricalAccuracy",
+    "mse": "mse",
+    "mean_squared_error": "mse",
+    "mae": "mae",
+    "mean_absolute_error": "mae",
+}
+
+
+class Untranslated(ValueError):
+    """TensorFlow.js has nothing that is the same; the message says of what."""
+
+
+def training(compiled: Json) -> Json:
+    """Return a model's ``trainingConfig``. Raises Untranslated."""
+    optimizer = compiled.get("optimizer") or compiled.get("optimizer_config")
+    if isinstance(optimizer, str):
+        raise Untranslated(f"an optimizer by its name alone, {optimizer!r}")
+    if not isinstance(optimizer, dict):
+        raise Untranslated("no optimizer")
+    return {
+        "optimizer_config": _optimizer(optimizer),
+        "loss": _loss(compiled.get("loss")),
+        "metrics": [_metric(metric) for metric in _flat(compiled.get("metrics"))],
+    }
+
+
+def _optimizer(described: Json) -> Json:
+    kind = str(described["class_name"]).rpartition(">")[2]
+    config = described["config"]
+    if kind not in OPTIMIZERS:
+        raise Untranslated(f"the optimizer {kind}")
+    if not isinstance(config.get("learning_rate"), int | float):
+        raise Untranslated("a learning rate that changes")
+    for option in ("nesterov", "amsgrad", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema"):
+        if config.get(option):
+            raise Untranslated(f"{kind} with {option}")
+    if kind == "SGD" and config.get("momentum"):
+        raise Untranslated("SGD with momentum")
+    kept = {option: config[option] for option in OPTIMIZERS[kind] if option in config}
+    if kind != "RMSprop":
+        return {"class_name": kind, "config": kept}
+    kept["decay"] = kept.pop("rho", 0.9)
+    return {"class_name": "RMSProp", "config": kept}
+
+
+def _loss(described: Any) -> Any:
+    if isinstance(described, dict) and "class_name" in described:
+        config = described.get("config") or {}
+        # A class with other options than its plain function's would be another loss.
+        for option, plain in (("from_logits", False), ("label_smoothing", 0), ("delta", 1.0)):
+            if config.get(option, plain) != plain:
+                raise Untranslated(f"the loss {described['class_name']} with {option}")
+        described = config.get("name") or described["class_name"]
+    if isinstance(described, dict):
+        return {name: _loss(one) for name, one in described.items()}
+    if isinstance(described, list):
+        return [_loss(one) for one in described]
+    name = LOSSES.get(described, described)
+    if name not in KNOWN_LOSSES:
+        raise Untranslated(f"the loss {described!r}")
+    return name
+
+
+def _metric(described: Any) -> str:
+    if isinstance(described, dict):
+        config = described.get("config") or {}
+        described = config.get("fn") or config.get("name") or described.get("class_name")
+    if described not in METRICS:
+        raise Untranslated(f"the metric {described!r}")
+    return METRICS[described]
+
+
+def _flat(metrics: Any) -> list[Any]:
+    if metrics is None:
+        return []
+    if isinstance(metrics, list):
+        return [one for inner in metrics for one in _flat(inner)]
+    if isinstance(metrics, dict) and "class_name" not in metrics:
+        return [one for inner in metrics.values() for one in _flat(inner)]
+    return [metrics]
