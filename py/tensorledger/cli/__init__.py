@@ -7,6 +7,7 @@ import click
 from tensorledger.cli.atlas import atlas
 from tensorledger.cli.bisect import bisect
 from tensorledger.cli.claims import claims
+from tensorledger.cli.convert import convert
 from tensorledger.cli.doctor import doctor
 from tensorledger.cli.install import install
 from tensorledger.cli.new import new
@@ -29,6 +30,7 @@ def main() -> None:
 main.add_command(run)
 main.add_command(recipes)
 main.add_command(claims)
+main.add_command(convert)
 main.add_command(targets)
 main.add_command(install)
 main.add_command(bisect)

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,24 +55,35 @@ def opened(file: Path) -> Iterator[Source]:
 
     Raises CannotConvert for any other file, and for one that is broken; OSError.
     """
-    import h5py  # only here: the harness, which never converts, need not have it
-
     if not file.is_file():
         raise CannotConvert(f"{file}: there is no such file")
+    with ExitStack() as stack:
+        with _told(file):
+            found = _of_file(file, stack)
+        yield found
+
+
+def _of_file(file: Path, stack: ExitStack) -> Source:
+    import h5py  # only here: the harness, which never converts, need not have it
+
+    if zipfile.is_zipfile(file):
+        archive = stack.enter_context(zipfile.ZipFile(file))
+        described, metadata = (_json(archive, name) for name in ("config.json", "metadata.json"))
+        # Not read whole, and not to where the archive says: this one member, into a nameless file.
+        weights = stack.enter_context(tempfile.TemporaryFile())
+        with archive.open("model.weights.h5") as member:
+            shutil.copyfileobj(member, weights)
+        return _of_archive(file, described, metadata, stack.enter_context(h5py.File(weights, "r")))
+    if not h5py.is_hdf5(file):
+        raise CannotConvert(f"{file} is neither a .keras nor an .h5 file")
+    return _of_h5(file, stack.enter_context(h5py.File(file, "r")))
+
+
+@contextmanager
+def _told(file: Path) -> Iterator[None]:
+    """Say of what reading raises which file it was."""
     try:
-        if zipfile.is_zipfile(file):
-            with zipfile.ZipFile(file) as archive, tempfile.TemporaryFile() as weights:
-                described, metadata = (_json(archive, name) for name in ("config.json", "metadata.json"))
-                # Not read whole, and not where the archive says: only this one member, into a nameless file.
-                with archive.open("model.weights.h5") as member:
-                    shutil.copyfileobj(member, weights)
-                with h5py.File(weights, "r") as found:
-                    yield _of_archive(file, described, metadata, found)
-            return
-        if not h5py.is_hdf5(file):
-            raise CannotConvert(f"{file} is neither a .keras nor an .h5 file")
-        with h5py.File(file, "r") as found:
-            yield _of_h5(file, found)
+        yield
     except KeyError as missing:
         raise CannotConvert(f"{file} is not whole: it has no {str(missing.args[0])!r}") from missing
     except (zipfile.BadZipFile, json.JSONDecodeError, UnicodeDecodeError, EOFError, RecursionError) as error:
@@ -94,7 +105,7 @@ def _json(archive: zipfile.ZipFile, name: str) -> Json:
 
 def _of_archive(file: Path, described: Json, metadata: Json, weights: Any) -> Source:
     topology = _topology(file, described)
-    stored = tuple(_datasets(weights))
+    stored = tuple(_datasets(file, weights))
     places = {each.place for each in stored}
     names = {weight.place: weight for weight in _named(file, topology)}
     for place, weight in names.items():
@@ -103,20 +114,24 @@ def _of_archive(file: Path, described: Json, metadata: Json, weights: Any) -> So
     return Source(str(metadata["keras_version"]), topology, described.get("compile_config"), stored, names)
 
 
-def _datasets(group: Any, place: str = "") -> Iterator[Stored]:
+def _datasets(file: Path, group: Any, place: str = "") -> Iterator[Stored]:
     """Yield an archive's weights in the order in which tensorflowjs writes them: a group's own, else those inside."""
     import h5py
 
     own = [key for key in group if isinstance(group[key], h5py.Dataset)]
     for key in own or group:
         if own:
-            yield _stored(f"{place}{key}", group[key])
+            yield _stored(file, f"{place}{key}", group[key])
         elif isinstance(group[key], h5py.Group):
-            yield from _datasets(group[key], f"{place}{key}/")
+            yield from _datasets(file, group[key], f"{place}{key}/")
 
 
-def _stored(place: str, dataset: Any) -> Stored:
-    return Stored(place, tuple(dataset.shape), str(dataset.dtype), lambda: np.asarray(dataset[()]))
+def _stored(file: Path, place: str, dataset: Any) -> Stored:
+    def read() -> npt.NDArray[Any]:
+        with _told(file):
+            return np.asarray(dataset[()])
+
+    return Stored(place, tuple(dataset.shape), str(dataset.dtype), read)
 
 
 def _of_h5(file: Path, found: Any) -> Source:
@@ -128,7 +143,7 @@ def _of_h5(file: Path, found: Any) -> Source:
     for layer in found["model_weights"]:
         group = found["model_weights"][layer]
         for name in _names(group):
-            stored.append(_stored(f"{layer}/{name}", group[name]))
+            stored.append(_stored(file, f"{layer}/{name}", group[name]))
     return Source(
         _text(found.attrs["keras_version"]), topology, compiled, tuple(stored), _places(file, topology, stored)
     )
