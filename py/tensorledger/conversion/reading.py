@@ -70,7 +70,7 @@ def _of_file(file: Path, stack: ExitStack) -> Source:
         archive = stack.enter_context(zipfile.ZipFile(file))
         described, metadata = (_json(archive, name) for name in ("config.json", "metadata.json"))
         # Not read whole, and not to where the archive says: this one member, into a nameless file.
-        weights = stack.enter_context(tempfile.TemporaryFile())
+        weights = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         with archive.open("model.weights.h5") as member:
             shutil.copyfileobj(member, weights)
         return _of_archive(file, described, metadata, stack.enter_context(h5py.File(weights, "r")))
