@@ -23,13 +23,13 @@ KNOWN_LOSSES = (
 )  # fmt: skip
 OPTIMIZERS = {
     "SGD": ("learning_rate",),
-    "RMSprop": ("learning_rate", "rho", "momentum", "epsilon", "centered"),
+    "RMSprop": ("learning_rate", "rho", "momentum", "epsilon"),
     "Adam": ("learning_rate", "beta_1", "beta_2", "epsilon"),
     "Adagrad": ("learning_rate",),
-    "Adadelta": ("learning_rate", "rho", "epsilon"),
     "Adamax": ("learning_rate", "beta_1", "beta_2", "epsilon"),
 }
-"""What TensorFlow.js's optimizers of these names take."""
+"""What TensorFlow.js's optimizers of these names take. Three steps of them change weights as Keras's do, to 2e-5; its
+Adadelta and its centered RMSProp change them otherwise, the latter to NaN."""
 METRICS = {
     "accuracy": "accuracy",
     "acc": "accuracy",
@@ -67,7 +67,16 @@ def _optimizer(described: Json) -> Json:
         raise Untranslated(f"the optimizer {kind}")
     if not isinstance(config.get("learning_rate"), int | float):
         raise Untranslated("a learning rate that changes")
-    for option in ("nesterov", "amsgrad", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema"):
+    for option in (
+        "nesterov",
+        "amsgrad",
+        "weight_decay",
+        "clipnorm",
+        "clipvalue",
+        "global_clipnorm",
+        "use_ema",
+        "centered",
+    ):
         if config.get(option):
             raise Untranslated(f"{kind} with {option}")
     if kind == "SGD" and config.get("momentum"):
