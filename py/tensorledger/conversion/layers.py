@@ -60,7 +60,7 @@ def convert_layers(
             left_out = []
             if found.compiled:
                 try:
-                    model["trainingConfig"] = training(found.compiled)
+                    model["trainingConfig"] = training(found.compiled, found.topology)
                 except Untranslated as error:
                     left_out.append(f"how it was compiled: TensorFlow.js has not the same as {error}")
             write_model(folder, model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorledger.conversion.topology import Json
+from tensorledger.conversion.topology import Json, is_model, layers_of
 
 LOSSES = {
     "mse": "mean_squared_error",
@@ -31,8 +31,6 @@ OPTIMIZERS = {
 """What TensorFlow.js's optimizers of these names take. Three steps of them change weights as Keras's do, to 2e-5; its
 Adadelta and its centered RMSProp change them otherwise, the latter to NaN."""
 METRICS = {
-    "accuracy": "accuracy",
-    "acc": "accuracy",
     "binary_accuracy": "binaryAccuracy",
     "categorical_accuracy": "categoricalAccuracy",
     "mse": "mse",
@@ -46,18 +44,16 @@ class Untranslated(ValueError):
     """TensorFlow.js has nothing that is the same; the message says of what."""
 
 
-def training(compiled: Json) -> Json:
-    """Return a model's ``trainingConfig``. Raises Untranslated."""
+def training(compiled: Json, topology: Json) -> Json:
+    """Return the ``trainingConfig`` of a model that was compiled. Raises Untranslated."""
     optimizer = compiled.get("optimizer") or compiled.get("optimizer_config")
     if isinstance(optimizer, str):
         raise Untranslated(f"an optimizer by its name alone, {optimizer!r}")
     if not isinstance(optimizer, dict):
         raise Untranslated("no optimizer")
-    return {
-        "optimizer_config": _optimizer(optimizer),
-        "loss": _loss(compiled.get("loss")),
-        "metrics": [_metric(metric) for metric in _flat(compiled.get("metrics"))],
-    }
+    loss = _loss(compiled.get("loss"))
+    metrics = [_metric(metric, loss, topology) for metric in _flat(compiled.get("metrics"))]
+    return {"optimizer_config": _optimizer(optimizer), "loss": loss, "metrics": metrics}
 
 
 def _optimizer(described: Json) -> Json:
@@ -106,13 +102,38 @@ def _loss(described: Any) -> Any:
     return name
 
 
-def _metric(described: Any) -> str:
+def _metric(described: Any, loss: Any, topology: Json) -> str:
     if isinstance(described, dict):
         config = described.get("config") or {}
         described = config.get("fn") or config.get("name") or described.get("class_name")
+    if described in ("accuracy", "acc"):
+        return _accuracy(loss, topology)
     if described not in METRICS:
         raise Untranslated(f"the metric {described!r}")
     return METRICS[described]
+
+
+def _accuracy(loss: Any, topology: Json) -> str:
+    """Return which accuracy Keras means: it goes by how many numbers a prediction has, TensorFlow.js by the loss."""
+    if loss == "sparse_categorical_crossentropy":
+        return "accuracy"
+    units = _units(topology)
+    if units is None:
+        raise Untranslated("the metric 'accuracy' of a model whose output is no Dense layer's")
+    return "binaryAccuracy" if units == 1 else "categoricalAccuracy"
+
+
+def _units(model: Json) -> int | None:
+    """Return how many numbers a model's one output has for a row, where a Dense layer says so."""
+    layers = layers_of(model)
+    ends = model["config"].get("output_layers") if isinstance(model["config"], dict) else None
+    if ends is not None:
+        names = [ends] if isinstance(ends[0], str) else ends
+        layers = [layer for layer in layers if len(names) == 1 and layer["config"]["name"] == names[0][0]]
+    if not layers:
+        return None
+    last = layers[-1]
+    return _units(last) if is_model(last) else last["config"].get("units") if last["class_name"] == "Dense" else None
 
 
 def _flat(metrics: Any) -> list[Any]:
