@@ -38,19 +38,50 @@ export async function loadGraph(tf, folder, host) {
 export function fileHandler(folder, host) {
   return {
     async load() {
-      const text = (await host.readFile(`${folder}/model.json`)).toString();
-      const {modelTopology, weightsManifest, trainingConfig, format, generatedBy, convertedBy} = JSON.parse(text);
-      /** @type {Buffer[]} */
-      const shards = [];
-      const weightSpecs = [];
-      for (const {paths, weights} of weightsManifest) {
-        weightSpecs.push(...weights);
-        for (const path of paths) shards.push(await host.readFile(`${folder}/${path}`));
-      }
-      const all = Buffer.concat(shards);
-      // Sliced, because Node.js lets small Buffers share one ArrayBuffer.
-      const weightData = all.buffer.slice(all.byteOffset, all.byteOffset + all.byteLength);
-      return {modelTopology, weightSpecs, weightData, trainingConfig, format, generatedBy, convertedBy};
+      const {modelTopology, weightsManifest, trainingConfig, format, generatedBy, convertedBy, signature} = await described(folder, host);
+      const {weightSpecs, weightData} = await weightsOf(folder, weightsManifest, host);
+      return {modelTopology, weightSpecs, weightData, trainingConfig, format, generatedBy, convertedBy, signature};
     },
   };
+}
+
+/** @param {string} folder @param {import('../worker/host.mjs').Host} host  @returns {Promise<any>}  its model.json */
+const described = async (folder, host) => JSON.parse((await host.readFile(`${folder}/model.json`)).toString());
+
+/** @param {string} folder @param {any[]} manifest @param {import('../worker/host.mjs').Host} host */
+async function weightsOf(folder, manifest, host) {
+  /** @type {Buffer[]} */
+  const shards = [];
+  /** @type {any[]} */
+  const weightSpecs = [];
+  for (const {paths, weights} of manifest) {
+    weightSpecs.push(...weights);
+    for (const path of paths) shards.push(await host.readFile(`${folder}/${path}`));
+  }
+  const all = Buffer.concat(shards);
+  // Sliced, because Node.js lets small Buffers share one ArrayBuffer.
+  return {weightSpecs, weightData: all.buffer.slice(all.byteOffset, all.byteOffset + all.byteLength)};
+}
+
+/** What a tensor of each type lies in a file as; of a bool, in bytes. */
+const ARRAYS = {float32: Float32Array, int32: Int32Array, bool: Uint8Array};
+
+/**
+ * The tensors that a folder holds in the form of a model's weights, by name, as plain arrays.
+ * @param {string} folder
+ * @param {import('../worker/host.mjs').Host} host
+ * @returns {Promise<Map<string, {shape: number[], dtype: string, values: any}>>}
+ */
+export async function loadTensors(folder, host) {
+  const {weightSpecs, weightData} = await weightsOf(folder, (await described(folder, host)).weightsManifest, host);
+  const found = new Map();
+  let at = 0;
+  for (const {name, shape, dtype} of weightSpecs) {
+    const kind = ARRAYS[/** @type {keyof typeof ARRAYS} */ (dtype)];
+    const size = shape.reduce((/** @type {number} */ product, /** @type {number} */ each) => product * each, 1);
+    const end = at + size * kind.BYTES_PER_ELEMENT;
+    found.set(name, {shape, dtype, values: new kind(weightData.slice(at, end))});
+    at = end;
+  }
+  return found;
 }

@@ -2,7 +2,7 @@
 
 import {classifier} from './classifier.mjs';
 import {extractor} from './extractor.mjs';
-import {loadGraph, loadLayers} from './load.mjs';
+import {loadGraph, loadLayers, loadTensors} from './load.mjs';
 import {convolutional, dropout, narrow, nested, normalized, recurrent, shared} from './shapes.mjs';
 
 /** @type {Record<string, (tf: any) => any>} */
@@ -66,6 +66,12 @@ export function makeZoo({tf, held, host, ask, release, making = (_, make) => mak
       const folder = SAVED.includes(source) ? (await lookUp(source, 'keras')).graph : source;
       return hold(await loadGraph(tf, folder, host));
     },
+
+    /**
+     * The tensors in a folder, by name, as plain arrays: what a model is to be given, and what it is to predict.
+     * @param {string} folder
+     */
+    tensors: folder => loadTensors(folder, host),
 
     /**
      * Holds a loaded zoo model's prediction for its `data[name].x` against what its Keras predicts.

@@ -66,7 +66,7 @@ export async function serve({channel, host: whole, loadLibrary, check, protocol}
       if (!stage) throw new Error('run before hello');
       const {tf, engine, ledger, target, data} = stage;
       const chosen = name || defaultRecipe(tf);
-      const outcome = {recipe: chosen, cycles: [], agreements: [], not_applicable: null, running: [], error: null};
+      const outcome = {recipe: chosen, cycles: [], agreements: [], not_applicable: null, running: [], error: null, told: {}};
       const before = traces(tf, engine);
       let scenario, prepare;
       try {
@@ -84,6 +84,7 @@ export async function serve({channel, host: whole, loadLibrary, check, protocol}
       const {models, agreements} = makeZoo({tf, held, host, ask, release: stage.target.version, making: recipe.make});
       const context = {
         tf, models, data: {...data, ...(data[model] ?? data.classifier)}, target, held, params,
+        tell: (/** @type {string} */ name, /** @type {unknown} */ value) => Object.assign(outcome.told, {[name]: value}),
         async release() {
           await recipe.release?.(context);
           held.length = 0;

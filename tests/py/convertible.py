@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -69,6 +70,13 @@ def _nested(k: Any) -> Any:
 def _nested_output(k: Any) -> Any:
     x = k.Input((6,))
     return k.Model(x, _inner(k, "last")(x))
+
+
+def _nested_functional(k: Any) -> Any:
+    x, inside = k.Input((6,)), k.Input((6,))
+    hidden = k.layers.Dense(6, "relu", name="inside_hidden")(inside)
+    inner = k.Model(inside, k.layers.Dense(6, name="inside_output")(hidden), name="inside")
+    return k.Model(x, [inner(inner(x)), k.layers.Dense(2)(inner(x))])
 
 
 def _nested_deep(k: Any) -> Any:
@@ -182,6 +190,7 @@ MODELS: dict[str, Make] = {
     "shared": _shared,
     "nested": _nested,
     "nested-output": _nested_output,
+    "nested-functional": _nested_functional,
     "nested-deep": _nested_deep,
     "frozen": _frozen,
 }
@@ -212,6 +221,27 @@ def save(destination: Path) -> None:
                 "outputs": [np.asarray(one, np.float64).ravel().tolist() for one in outputs],
             }
             (folder / "reference.json").write_text(json.dumps(reference), encoding="utf-8")
+            (folder / "asked.json").write_text(json.dumps(_asked(model, folder)), encoding="utf-8")
+
+
+def _asked(model: Any, folder: Path) -> Any:
+    """Convert a model to a graph and write what it predicts; return what js/check/parity.mjs needs of both."""
+    from tensorledger.conversion.refusal import CannotConvert
+    from tensorledger.conversion.sources import Given
+    from tensorledger.predictions.child import convert_to_graph
+    from tensorledger.predictions.reference import write_reference
+    from tensorledger.predictions.runnable import of_keras
+
+    runnable = of_keras(model)
+    said: dict[str, Any] = {"sets": write_reference(runnable, folder / "reference"), "weights": len(runnable.weights)}
+    said |= {"inputs": [one.name for one in runnable.inputs], "outputs": runnable.outputs}
+    try:
+        given = Given(folder / "model.keras", "keras")
+        with contextlib.redirect_stdout(sys.stderr):
+            said["graph"] = convert_to_graph(given, model, runnable, str(folder / "graph"))
+    except CannotConvert as error:
+        said["refused"] = str(error)
+    return said
 
 
 def _weight(random: np.random.Generator, weight: Any) -> Any:

@@ -55,6 +55,8 @@ class Settings:
     limit: float = LIMIT
     params: dict[str, Any] = field(default_factory=dict)
     full_stacks: bool = False
+    expectation: Expectation | None = None
+    """What is expected of every cell, instead of what its scenario's file says."""
     reached: Callable[[int, str], None] = _tell_nobody
     saved_model: Callable[[str, str, str | None], SavedModel] = saved_model
 
@@ -119,7 +121,7 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
     file = cell.scenario.file(cell.target)
     assert file is not None, "cells() makes no cell without a file"
     try:
-        expectation = expectation_for(cell.scenario.name, file)
+        expectation = settings.expectation or expectation_for(cell.scenario.name, file)
         deviations = deviations_for(cell.scenario.name, expectation)
         request = _request(file, expectation, deviations.of(cell.target), settings)
         watch = Watch(reached=settings.reached, saved_model=settings.saved_model)

@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tensorledger.conversion.constraints import violated
+from tensorledger.conversion.folder import TfjsModel
 from tensorledger.conversion.reading import Source, opened
 from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.refused import refusals
 from tensorledger.conversion.rules import RULES, Rule, repair
+from tensorledger.conversion.since import lacking
 from tensorledger.conversion.topology import Json
 from tensorledger.conversion.training import Untranslated, training
 from tensorledger.conversion.writing import SHARD, Weight, write_model, write_weights
@@ -41,22 +44,26 @@ def convert_layers(
     destination: Path,
     rules: Iterable[Rule] | None = None,
     *,
+    release: str = NEWEST,
     shard: int = SHARD,
     quantize: str = "",
+    called: str = "",
 ) -> Converted:
     """Write ``destination/model.json`` and its weights. A compiled model arrives compiled.
 
-    ``source`` is a ``.keras`` file, or an ``.h5`` file with the whole model, of Keras 3 or tf_keras. ``shard``: bytes
-    of a file of weights. ``quantize``: "float16", "uint16" or "uint8". ``destination`` appears complete or not at
-    all. Raises ``CannotConvert``, ``FileExistsError`` if ``destination`` has something in it, OSError.
+    ``source`` is a ``.keras`` file, or an ``.h5`` file with the whole model, of Keras 3 or tf_keras. ``rules``: those
+    that ``release`` needs, unless told. ``shard``: bytes of a file of weights. ``quantize``: "float16", "uint16" or
+    "uint8". ``called``: what the source is called where it is refused. ``destination`` appears complete or not at all.
+    Raises ``CannotConvert``, ``FileExistsError`` if ``destination`` has something in it, OSError.
     """
     with opened(source) as found:
-        refused = list(refusals(found.topology, found.keras.startswith("3")))
-        if refused:
-            raise CannotConvert(f"{source} cannot be a layers model:\n" + "\n".join(refused))
+        _refuse(called or str(source), found.topology, found.keras.startswith("3"), release)
+        unmet = list(violated(found.topology, _weights(found)))
+        if unmet:
+            raise CannotConvert(f"{called or source} cannot be a layers model:\n" + "\n".join(unmet), of_format=True)
         with whole_folder(destination) as folder:
             manifest = write_weights(folder, _weights(found), shard=shard, quantize=quantize)
-            model, changed = repair(_described(found, manifest), rules_for(NEWEST) if rules is None else rules)
+            model, changed = repair(_described(found, manifest), rules_for(release) if rules is None else rules)
             left_out = []
             if found.compiled:
                 try:
@@ -65,6 +72,29 @@ def convert_layers(
                     left_out.append(f"how it was compiled: TensorFlow.js has not the same as {error}")
             write_model(folder, model)
     return Converted(changed, left_out)
+
+
+def _refuse(source: str, topology: Json, keras_3: bool, release: str) -> None:
+    refused = [*refusals(topology, keras_3), *lacking(topology, release)]
+    if refused:
+        raise CannotConvert(f"{source} cannot be a layers model:\n" + "\n".join(refused), of_format=True)
+
+
+def convert_tfjs(
+    model: TfjsModel, destination: Path, *, release: str = NEWEST, shard: int = SHARD, quantize: str = ""
+) -> Converted:
+    """Write a layers model out of another's folder, as a release can load it. Raises as ``convert_layers`` does."""
+    _refuse(str(model.file), model.topology, False, release)
+    with whole_folder(destination) as folder:
+        manifest = write_weights(folder, model.weights, shard=shard, quantize=quantize)
+        # TensorFlow.js itself writes the model without what other converters put around it.
+        topology = {"model_config": model.topology} | {
+            key: value for key, value in model.described["modelTopology"].items() if key not in ("class_name", "config")
+        }
+        described = {**model.described, "modelTopology": topology, "weightsManifest": manifest}
+        written, changed = repair(described, rules_for(release))
+        write_model(folder, written)
+    return Converted(changed, [])
 
 
 def rules_needed(converted: Path, release: str) -> list[str]:

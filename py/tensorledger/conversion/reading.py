@@ -63,6 +63,18 @@ def opened(file: Path) -> Iterator[Source]:
         yield found
 
 
+def keras_version(file: Path) -> str:
+    """Return the version of the Keras that saved a ``.keras`` or an ``.h5`` file. Raises CannotConvert; OSError."""
+    import h5py
+
+    with _told(file):
+        if zipfile.is_zipfile(file):
+            with zipfile.ZipFile(file) as archive:
+                return str(_json(archive, "metadata.json")["keras_version"])
+        with h5py.File(file, "r") as found:
+            return _text(found.attrs["keras_version"])
+
+
 def _of_file(file: Path, stack: ExitStack) -> Source:
     import h5py  # only here: the harness, which never converts, need not have it
 
@@ -195,7 +207,8 @@ def _named(file: Path, topology: Json) -> list[Named]:
         if names.count(name) > 1:
             raise CannotConvert(
                 f"{file}: two layers are called {name.rpartition('/')[0]!r}; TensorFlow.js finds weights by their "
-                "names, so give each layer a name of its own"
+                "names, so give each layer a name of its own, or convert it as a graph model",
+                of_format=True,
             )
     return weights
 
@@ -206,7 +219,8 @@ def _topology(file: Path, described: Any) -> Json:
     if not is_model(described):
         raise CannotConvert(
             f"{file}: a model of a class of one's own ({described.get('class_name')}) has no layers to translate; "
-            "make it Sequential or functional"
+            "make it Sequential or functional, or convert it as a graph model, with --import MODULE",
+            of_format=True,
         )
     return {"class_name": described["class_name"], "config": described["config"]}
 

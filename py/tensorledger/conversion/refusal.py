@@ -8,3 +8,8 @@ class CannotConvert(ValueError):
 
     The message says which, where, and what to do instead.
     """
+
+    def __init__(self, message: str, *, of_format: bool = False) -> None:
+        """``of_format``: the model is well, and could be converted to another format perhaps."""
+        super().__init__(message)
+        self.of_format = of_format

@@ -12,7 +12,7 @@ from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
-from tensorledger.conversion.topology import Json, changed, is_model, layers_of
+from tensorledger.conversion.topology import Json, all_layers, changed, is_model, layers_of
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,18 @@ def _references(value: Any) -> list[Any]:
     return [one for inner in value for one in _references(inner)]
 
 
+def _name(layer: Json) -> str:
+    """Return a layer's name. A Sequential that is a bare list has it beside its config."""
+    config = layer["config"]
+    return str(config["name"] if isinstance(config, dict) else layer["name"])
+
+
 def _nested_calls(model: Json) -> Json:
     def of_model(layer: Json) -> Json:
         if not is_model(layer) or "output_layers" not in layer["config"]:
             return layer
         config = layer["config"]
-        models = {inner["config"]["name"] for inner in config["layers"] if is_model(inner)}
+        models = {_name(inner): inner["class_name"] for inner in config["layers"] if is_model(inner)}
         nodes = [node for inner in config["layers"] for node in inner.get("inbound_nodes", [])]
         if not models or not any(isinstance(node, dict) for node in nodes):
             return layer
@@ -112,7 +118,11 @@ def _nested_calls(model: Json) -> Json:
             {**inner, "inbound_nodes": _mapped(inner["inbound_nodes"], tensor)} if "inbound_nodes" in inner else inner
             for inner in config["layers"]
         ]
-        outputs = [reference(one) for one in _references(config["output_layers"])]
+        # There, and only there, Keras 3 counts calls of a functional model from 1 itself.
+        outputs = [
+            reference(one) if models.get(one[0]) == "Sequential" else one
+            for one in _references(config["output_layers"])
+        ]
         return {**layer, "config": {**config, "layers": layers, "output_layers": outputs}}
 
     return _each_layer(model, of_model)
@@ -224,6 +234,20 @@ def _swish(model: Json) -> Json:
 # --- older releases
 
 
+def _wrapped_names(model: Json) -> Json:
+    layers = all_layers(model["modelTopology"]["model_config"])
+    wrapping = {layer["config"]["name"] for layer in layers if layer["class_name"] == "TimeDistributed"}
+
+    def bare(weight: Json) -> Json:
+        wrapper, _, inner = weight["name"].partition("/")
+        return {**weight, "name": f"{wrapper}/{inner.rpartition('/')[2]}"} if wrapper in wrapping else weight
+
+    manifest = [
+        {**group, "weights": [bare(weight) for weight in group["weights"]]} for group in model["weightsManifest"]
+    ]
+    return {**model, "weightsManifest": manifest}
+
+
 def _plain_model(model: Json) -> Json:
     def of_model(layer: Json) -> Json:
         return {**layer, "class_name": "Model"} if layer["class_name"] == "Functional" else layer
@@ -331,6 +355,14 @@ RULES: tuple[Rule, ...] = (
         kerases=("keras",),
         applies_to="activations",
         rewrite=_swish,
+    ),
+    Rule(
+        name="wrapped-names",
+        reason="weights of a TimeDistributed are not found: their names have that of the layer inside too",
+        kerases=BOTH,
+        applies_to="TimeDistributed",
+        rewrite=_wrapped_names,
+        releases="<2.0.1",
     ),
     Rule(
         name="plain-model",

@@ -88,8 +88,12 @@ def _type(weight: Weight) -> str:
 
 
 def _size(weight: Weight, quantize: str) -> int:
-    kind = _type(weight)
-    return np.dtype(QUANTIZED[quantize] if quantize and kind == "float32" else kind).itemsize
+    return np.dtype(QUANTIZED[quantize] if _is_quantized(weight, quantize) else _type(weight)).itemsize
+
+
+def _is_quantized(weight: Weight, quantize: str) -> bool:
+    """Say whether a weight is kept in fewer bytes. A single number, such as a graph's epsilon, gains nothing by it."""
+    return bool(quantize) and _type(weight) == "float32" and weight.shape != ()
 
 
 def _encoded(weight: Weight, quantize: str) -> tuple[npt.NDArray[Any], Json]:
@@ -99,9 +103,12 @@ def _encoded(weight: Weight, quantize: str) -> tuple[npt.NDArray[Any], Json]:
         raise CannotConvert(f"the weight {weight.name} is {array.shape}, and not {weight.shape}")
     array = array.astype(np.dtype(kind).newbyteorder("<"), copy=False)
     entry: Json = {"name": weight.name, "shape": list(weight.shape), "dtype": kind}
-    if not quantize or kind != "float32":
+    if not _is_quantized(weight, quantize):
         return array, entry
+    whole = bool(np.isfinite(array).all())
     array, how = quantized(array, quantize)
+    if whole and quantize == "float16" and not np.isfinite(array).all():
+        raise CannotConvert(f"the weight {weight.name} has numbers beyond float16's 65,504; use uint16")
     return array, {**entry, "quantization": {"dtype": quantize, **how, "original_dtype": kind}}
 
 
@@ -111,7 +118,8 @@ def quantized(array: npt.NDArray[np.float32], kind: str) -> tuple[npt.NDArray[An
     0 stays 0 exactly where it lies within the range.
     """
     if kind == "float16":
-        return array.astype(QUANTIZED[kind]), {}
+        with np.errstate(over="ignore"):
+            return array.astype(QUANTIZED[kind]), {}
     if not array.size:
         return array.astype(QUANTIZED[kind]), {"min": 0.0, "scale": 1.0}
     low, high = float(array.min()), float(array.max())

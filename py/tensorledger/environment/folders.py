@@ -27,6 +27,21 @@ def whole_folder(destination: Path) -> Iterator[Path]:
         os.replace(folder, destination)
 
 
+@contextmanager
+def whole_file(destination: Path) -> Iterator[Path]:
+    """Yield a path to write, which becomes ``destination`` when the block ends well and is removed when it does not.
+
+    What else is written beside it is removed. Raises ``FileExistsError`` if ``destination`` exists.
+    """
+    if destination.exists():
+        raise FileExistsError(f"{destination} exists already")
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{destination.name}.", dir=destination.parent) as beside:
+        unfinished = Path(beside) / destination.name
+        yield unfinished
+        os.replace(unfinished, destination)
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a file, UTF-8, so that it is whole or as it was: what a link leads to, and never in the place of a device.
 

@@ -16,6 +16,7 @@ import argparse
 import importlib
 import json
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,9 @@ def _write(model: Any, folder: Path) -> None:
     model.save(folder / "model.keras")
     rules = convert_layers(folder / "model.keras", folder / "tfjs").rules
     if folder.parent.name == "keras":
-        convert_graph(model, folder / "graph")
+        with tempfile.TemporaryDirectory() as exported:
+            model.export(exported, format="tf_saved_model", verbose=False)
+            convert_graph(Path(exported), folder / "graph")
     reference = {
         "predictions": predictions.ravel().tolist(),
         "shape": list(predictions.shape),

@@ -187,6 +187,8 @@ class Outcome(Message, frozen=True):
     """What the scenario left running, such as timers and threads: another scenario might be hit by it."""
     error: Thrown | None
     """What kept the scenario from being run at all: it does not load, or has the wrong form."""
+    told: dict[str, Any] = {}
+    """What a scenario of the harness's own has to say beyond memory, by ``context.tell(name, value)`` (JavaScript)."""
 
 
 # --- while it runs

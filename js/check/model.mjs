@@ -1,0 +1,30 @@
+// A model that someone brought, of layers or a graph: opened, and asked for predictions.
+
+/** @param {number[]} shape */
+export const sizeOf = shape => shape.reduce((size, each) => size * each, 1);
+
+/** @param {any} tf @param {{shape: number[], dtype: string, values: any}} stored */
+export const tensor = (tf, {shape, dtype, values}) => tf.tensor(values, shape, dtype);
+
+/** @param {any} context */
+export const openModel = ({models, params: {format, folder}}) => (format === 'graph' ? models.loadGraph(folder) : models.load(folder));
+
+/**
+ * One tensor for each output, in the reference's order.
+ * @param {any} model @param {any[]} feed @param {{format: string, inputs: string[], outputs: string[]}} params
+ * @returns {Promise<any[]>}
+ */
+export async function predictions(model, feed, {format, inputs, outputs}) {
+  if (format !== 'graph') return [model.predict(feed.length === 1 ? feed[0] : feed)].flat();
+  const named = Object.fromEntries(inputs.map((name, index) => [name, feed[index]]));
+  const before = new Set(feed);
+  let said;
+  try {
+    said = model.execute(named, outputs);
+  } catch (error) {
+    // Loops, such as recurrent layers have, take waiting.
+    if (!/executeAsync/.test(/** @type {Error} */ (error).message)) throw error;
+    said = await model.executeAsync(named, outputs);
+  }
+  return [said].flat().map(one => (before.has(one) ? one.clone() : one));
+}

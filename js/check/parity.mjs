@@ -1,0 +1,33 @@
+// A converted model is loaded and predicts for the inputs that its reference was made with (py/tensorledger/predictions):
+// how far each output is off, how many weights there are. No cycle lives through anything; it is all done before.
+
+import {difference} from '../models/zoo.mjs';
+import {openModel, predictions, sizeOf, tensor} from './model.mjs';
+
+/** @param {any} context */
+export async function prepare(context) {
+  const {tf, models, params, tell} = context;
+  const model = await openModel(context);
+  const weights = params.format === 'graph' ? Object.values(model.weights).flat() : model.weights;
+  tell('weights', {count: weights.length, bytes: weights.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + bytesOf(one), 0)});
+  tell('compiled', Boolean(model.optimizer));
+  const stored = await models.tensors(params.reference);
+  const differences = [];
+  for (const {inputs, outputs} of params.sets) {
+    const feed = Array.from({length: params.inputs.length}, (_, index) => tensor(tf, stored.get(`${inputs}/input/${index}`)));
+    const said = await predictions(model, feed, params);
+    if (said.length !== outputs.length) throw new Error(`it gives ${said.length} outputs, and not ${outputs.length}`);
+    said.forEach((prediction, index) => {
+      const {shape, values} = stored.get(`${inputs}/output/${index}`);
+      const off = difference(prediction.dataSync(), values);
+      differences.push({inputs, output: index, shape: prediction.shape, expected: shape, ...off});
+    });
+    for (const one of [...feed, ...said]) one.dispose();
+  }
+  tell('differences', differences);
+}
+
+/** @param {{shape: number[], dtype: string}} weight */
+const bytesOf = ({shape, dtype}) => sizeOf(shape) * (dtype === 'bool' ? 1 : 4);
+
+export default async function parity() {}

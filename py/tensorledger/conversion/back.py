@@ -1,0 +1,176 @@
+"""A TensorFlow.js layers model as a ``.keras`` file that Keras 3 loads and is right with."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tensorledger.conversion.folder import TfjsModel
+from tensorledger.conversion.names import RECURRENT, named
+from tensorledger.conversion.refusal import CannotConvert
+from tensorledger.conversion.topology import MODELS, Json, all_layers, changed, is_model, layers_of
+from tensorledger.conversion.writing import Weight
+from tensorledger.environment.folders import whole_file
+
+KERAS = "3.0.0"
+"""The version that the file says it is of: the first whose form it has."""
+
+
+def write_keras(model: TfjsModel, destination: Path) -> None:
+    """Write ``destination``, a ``.keras`` file: complete or not at all.
+
+    How the model was compiled is not in it. Raises CannotConvert where Keras 3 would refuse it or predict something
+    else, FileExistsError, OSError.
+    """
+    import h5py
+
+    topology = _repaired(model)
+    weights = {weight.name: weight for weight in model.weights}
+    with whole_file(destination) as unfinished:
+        beside = unfinished.with_name("weights.h5")
+        with h5py.File(beside, "w") as file:
+            for one in named(topology):
+                # TensorFlow.js itself leaves the name of what a TimeDistributed has inside out.
+                layer, _, own = one.name.partition("/")
+                weight = weights.get(one.name) or weights.get(f"{layer}/{own.rpartition('/')[2]}")
+                if weight is None:
+                    raise CannotConvert(f"{model.file} is not whole: there is no weight {one.name}")
+                file.create_dataset(one.place, data=weight.read())
+        with zipfile.ZipFile(unfinished, "w") as archive:
+            archive.writestr("metadata.json", json.dumps({"keras_version": KERAS}))
+            archive.writestr("config.json", json.dumps(topology))
+            archive.write(beside, "model.weights.h5")
+
+
+def _repaired(model: TfjsModel) -> Json:
+    topology = model.topology
+    if not is_model(topology):
+        raise CannotConvert(f"{model.file}: {topology.get('class_name')} is no model of layers")
+    refused = list(_refusals(topology))
+    if refused:
+        raise CannotConvert(f"{model.file} cannot be a model of Keras 3:\n" + "\n".join(refused))
+    weights = {weight.name: weight for weight in model.weights}
+    return changed(topology, lambda layer: _layer(layer, weights))
+
+
+def _refusals(topology: Json) -> Iterator[str]:
+    for layer in all_layers(topology):
+        if is_model(layer):
+            continue
+        if any(key.endswith("activation") and value == "hard_sigmoid" for key, value in layer["config"].items()):
+            yield (
+                f"{layer['config'].get('name', '?')} ({layer['class_name']}): hard_sigmoid is 0.2 x + 0.5 in "
+                "TensorFlow.js, and x / 6 + 0.5 in Keras 3; make it with sigmoid and train again"
+            )
+        if layer["class_name"] in _WITHOUT:
+            yield f"{layer['config'].get('name', '?')} ({layer['class_name']}): Keras 3 has no such layer"
+
+
+_WITHOUT = ("ThresholdedReLU", "RandomWidth")
+"""Layers of TensorFlow.js that Keras 3 has not."""
+
+
+def _layer(layer: Json, weights: dict[str, Weight]) -> Json:
+    """Return a layer in Keras 3's words; what is inside it is done already."""
+    config = layer["config"]
+    kind = layer["class_name"]
+    if kind == "Sequential":
+        listed = layers_of(layer)
+        name = config.get("name", "sequential") if isinstance(config, dict) else "sequential"
+        return _of("keras", "Sequential", {"name": name, "layers": [*_input(listed), *listed]}, layer)
+    if is_model(layer):
+        return _of("keras.src.models.functional", "Functional", {"trainable": True, **_recounted(config)}, layer)
+    config = {key: _object(value) for key, value in config.items() if key != "batch_input_shape"}
+    if kind == "InputLayer":
+        config["batch_shape"] = layer["config"]["batch_input_shape"]
+    if kind in ("GRU", "GRUCell"):
+        config["reset_after"] = False
+    if kind == "LeakyReLU":
+        config["negative_slope"] = config.pop("alpha", 0.3)
+    if kind == "BatchNormalization" and isinstance(config["axis"], list):
+        (config["axis"],) = config["axis"]
+    if kind == "SeparableConv2D":
+        # TensorFlow.js forgets it when it saves a model; its kernel has not.
+        kernel = weights.get(f"{config['name']}/depthwise_kernel")
+        config["depth_multiplier"] = kernel.shape[3] if kernel else 1
+    if kind == "RNN":
+        # TensorFlow.js writes the cell's options there too.
+        config = {key: value for key, value in config.items() if key in _OF_RNN}
+    for option in _UNKNOWN.get(kind, ()):
+        config.pop(option, None)
+    return _of("keras.layers", kind, config, layer)
+
+
+def _recounted(config: Json) -> Json:
+    """Return a functional model's config with the calls of models inside counted as Keras 3 does: from 0.
+
+    Where they are the model's outputs it counts those of functional models from 1, as TensorFlow.js does.
+    """
+    models = {layer["config"]["name"]: layer["class_name"] for layer in config["layers"] if is_model(layer)}
+
+    def earlier(reference: list[Any]) -> list[Any]:
+        name, node, *rest = reference
+        return [name, node - 1, *rest] if name in models else reference
+
+    layers = [
+        {**layer, "inbound_nodes": [[earlier(one) for one in call] for call in layer.get("inbound_nodes") or []]}
+        for layer in config["layers"]
+    ]
+    outputs = [earlier(one) if models.get(one[0]) == "Sequential" else one for one in config["output_layers"]]
+    return {**config, "layers": layers, "input_layers": _bare(config["input_layers"]), "output_layers": _bare(outputs)}
+
+
+def _bare(ends: list[Any]) -> list[Any]:
+    """Return one end of a model by itself; of a list with one, a model would give a list."""
+    return ends[0] if len(ends) == 1 else ends
+
+
+_OF_RNN = {
+    "name", "trainable", "dtype", "cell", "return_sequences", "return_state", "go_backwards", "stateful", "unroll",
+}  # fmt: skip
+_UNKNOWN = {
+    **dict.fromkeys((*RECURRENT, *(f"{kind}Cell" for kind in RECURRENT)), ("implementation", "time_major")),
+    **dict.fromkeys(("DepthwiseConv2D", "SeparableConv2D", "Conv2DTranspose", "Conv3DTranspose"), ("groups",)),
+    "SpatialDropout1D": ("noise_shape", "trainable"),
+}
+"""Options that say nothing here and that Keras 3 does not take; of grouped convolutions TensorFlow.js has none."""
+
+
+def _of(module: str, kind: str, config: Any, layer: Json) -> Json:
+    return {**layer, "module": module, "class_name": kind, "registered_name": None, "config": config}
+
+
+def _input(listed: list[Json]) -> list[Json]:
+    """Return the input layer that a Sequential of TensorFlow.js has not: its first layer says its shape itself."""
+    first = listed[0] if listed else None
+    if first is None or first["class_name"] == "InputLayer" or first["class_name"] in MODELS:
+        return []
+    shape = first["config"].get("batch_input_shape")
+    if shape is None:
+        return []
+    config = {"batch_shape": shape, "dtype": first["config"].get("dtype", "float32"), "name": "input"}
+    return [_of("keras.layers", "InputLayer", config, {})]
+
+
+def _object(value: Any) -> Any:
+    """Return an initializer, a regularizer or a constraint with the place where Keras 3 finds its class."""
+    if not isinstance(value, dict) or "class_name" not in value or "module" in value:
+        return value
+    for module, kinds in _OBJECTS.items():
+        if value["class_name"] in kinds:
+            return {**value, "module": module, "registered_name": None}
+    return value
+
+
+_OBJECTS = {
+    "keras.initializers": {
+        "Zeros", "Ones", "Constant", "RandomUniform", "RandomNormal", "TruncatedNormal", "VarianceScaling",
+        "Orthogonal", "Identity", "GlorotUniform", "GlorotNormal", "HeUniform", "HeNormal", "LecunUniform",
+        "LecunNormal",
+    },
+    "keras.regularizers": {"L1L2"},
+    "keras.constraints": {"MaxNorm", "MinMaxNorm", "NonNeg", "UnitNorm"},
+}  # fmt: skip

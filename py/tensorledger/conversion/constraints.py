@@ -1,0 +1,55 @@
+"""Constraints on weights: TensorFlow.js applies them as it loads a model, Keras only as it trains one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorledger.conversion.topology import Json, all_layers, is_model
+from tensorledger.conversion.writing import Weight
+
+CLOSE = 1e-5
+"""Of the largest number of a weight: by how much training in Keras misses a constraint by rounding."""
+
+
+def violated(topology: Json, weights: list[Weight]) -> Iterator[str]:
+    """Yield the constraints that a model's weights do not meet, so that loading would change them."""
+    by_name = {weight.name: weight for weight in weights}
+    for layer in all_layers(topology):
+        if is_model(layer):
+            continue
+        for key, constraint in layer["config"].items():
+            if not key.endswith("_constraint") or not isinstance(constraint, dict):
+                continue
+            weight = by_name.get(f"{layer['config']['name']}/{key.removesuffix('_constraint')}")
+            if weight is None:
+                continue
+            values = np.asarray(weight.read(), np.float64)
+            held = _constrained(values, constraint)
+            if held is None or np.abs(held - values).max(initial=0.0) > CLOSE * np.abs(values).max(initial=1e-30):
+                yield (
+                    f"{layer['config']['name']} ({layer['class_name']}): {weight.name} does not meet its constraint "
+                    f"{constraint['class_name']}, and TensorFlow.js would change it as it loads; train the model, or "
+                    "make it without"
+                )
+
+
+def _constrained(values: npt.NDArray[Any], constraint: Json) -> npt.NDArray[Any] | None:
+    """Return what a constraint makes of a weight; None for one that is not known."""
+    kind, config = constraint["class_name"], constraint["config"]
+    if kind in ("NonNeg", "NonNegative"):
+        return np.maximum(values, 0)
+    axis = config.get("axis", 0)
+    norms = np.sqrt((values**2).sum(axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=True))
+    if kind == "MaxNorm":
+        return values * np.clip(norms, 0, config["max_value"]) / (1e-7 + norms)
+    if kind == "UnitNorm":
+        return values / (1e-7 + norms)
+    if kind == "MinMaxNorm":
+        rate = config.get("rate", 1.0)
+        wanted = rate * np.clip(norms, config["min_value"], config["max_value"]) + (1 - rate) * norms
+        return values * wanted / (1e-7 + norms)
+    return None

@@ -1,0 +1,171 @@
+"""A TensorFlow.js model's folder, read as it is: what ``model.json`` says, and its weights, out of their shards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorledger.conversion.refusal import CannotConvert
+from tensorledger.conversion.topology import Json
+from tensorledger.conversion.writing import Weight
+
+_TYPES = {"float32": "<f4", "int32": "<i4", "bool": "|u1"}
+"""How each type of a weight lies in a file."""
+_SMALL = {"float16": "<f2", "uint16": "<u2", "uint8": "|u1"}
+"""How quantized weights do."""
+
+
+@dataclass(frozen=True)
+class TfjsModel:
+    """A model as its folder has it."""
+
+    file: Path
+    """Its ``model.json``, by whatever name."""
+    described: Json
+    format: str
+    """ "layers" or "graph"."""
+    weights: tuple[Weight, ...]
+    """In the order of the manifest; quantized ones are read as what TensorFlow.js makes of them."""
+
+    @property
+    def topology(self) -> Json:
+        """Return the layers' ``class_name`` and ``config``, or the graph's nodes."""
+        found: Json = self.described["modelTopology"]
+        config: Json = found.get("model_config", found)
+        return config
+
+
+def model_file(path: Path) -> Path:
+    """Return the ``model.json`` that a folder or the file itself stands for."""
+    return path / "model.json" if path.is_dir() else path
+
+
+def read_tfjs(path: Path) -> TfjsModel:
+    """Return the model of a folder with a ``model.json``, or of that file; weights are read as they are asked for.
+
+    Raises CannotConvert for what is no such model, or is not whole: a shard that is missing, too short or too long, or
+    outside the folder, a weight of a type that is not known, or two of one name.
+    """
+    file = model_file(path)
+    described = _json(file)
+    if not isinstance(described.get("modelTopology"), dict):
+        raise CannotConvert(f"{file} describes no TensorFlow.js model: it has no modelTopology")
+    weights = _weights(file, described)
+    names = [weight.name for weight in weights]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise CannotConvert(f"{file}: two weights are called {twice!r}")
+    kind = "graph" if "node" in described["modelTopology"] else "layers"
+    found = TfjsModel(file, described, kind, weights)
+    if kind == "layers" and not isinstance(found.topology.get("config"), dict | list):
+        raise CannotConvert(f"{file}: its modelTopology is neither of layers nor of a graph")
+    return found
+
+
+def read_weights(file: Path) -> tuple[Weight, ...]:
+    """Return the weights of a JSON file that has a ``weightsManifest``, and no more. Raises CannotConvert."""
+    return _weights(file, _json(file))
+
+
+def _json(file: Path) -> Json:
+    try:
+        described = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise CannotConvert(f"{file}: there is no such file") from error
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise CannotConvert(f"{file} is broken: {error}") from error
+    if not isinstance(described, dict):
+        raise CannotConvert(f"{file} describes no TensorFlow.js model")
+    return described
+
+
+def _weights(file: Path, described: Json) -> tuple[Weight, ...]:
+    try:
+        return tuple(weight for group in described.get("weightsManifest", []) for weight in _group(file, group))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CannotConvert(f"{file}: its weightsManifest is broken: {type(error).__name__}: {error}") from error
+
+
+def _group(file: Path, group: Json) -> list[Weight]:
+    shards = [_inside(file, path) for path in group["paths"]]
+    sizes = [shard.stat().st_size for shard in shards]
+    weights, at = [], 0
+    for entry in group["weights"]:
+        shape = tuple(entry["shape"])
+        if not all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in shape):
+            raise CannotConvert(f"{file}: the weight {entry['name']} has no shape, but {entry['shape']!r}")
+        kind = _stored_as(file, entry)
+        size = prod(shape) * np.dtype(kind).itemsize
+        if at + size > sum(sizes):
+            raise CannotConvert(
+                f"{file}: the weight {entry['name']} {list(shape)} ends at byte {at + size:,}, and "
+                f"{', '.join(group['paths']) or 'no file'} end at {sum(sizes):,}"
+            )
+        read = _reader(shards, sizes, at, size, kind, shape, entry)
+        weights.append(Weight(str(entry["name"]), shape, str(entry["dtype"]), read))
+        at += size
+    if at != sum(sizes):
+        raise CannotConvert(f"{file}: its weights are {at:,} bytes, and {', '.join(group['paths'])} {sum(sizes):,}")
+    return weights
+
+
+def _inside(file: Path, written: str) -> Path:
+    """Return a shard's path. What points outside the folder is not followed."""
+    path = PurePosixPath(written)
+    if path.is_absolute() or ".." in path.parts or "\\" in written or ":" in written:
+        raise CannotConvert(f"{file}: its weights' path {written!r} leads outside the folder")
+    shard = file.parent / path
+    if not shard.is_file():
+        raise CannotConvert(f"{file} is not whole: there is no {written}")
+    if not shard.resolve().is_relative_to(file.parent.resolve()):
+        raise CannotConvert(f"{file}: its weights' path {written!r} leads outside the folder")
+    return shard
+
+
+def _stored_as(file: Path, entry: Json) -> str:
+    quantization = entry.get("quantization")
+    kinds, kind = (_SMALL, quantization["dtype"]) if quantization else (_TYPES, entry["dtype"])
+    if kind not in kinds:
+        raise CannotConvert(f"{file}: the weight {entry['name']} is of the type {kind!r}, which is not read here")
+    return kinds[kind]
+
+
+def _reader(
+    shards: list[Path], sizes: list[int], start: int, size: int, kind: str, shape: tuple[int, ...], entry: Json
+) -> Callable[[], npt.NDArray[Any]]:
+    def read() -> npt.NDArray[Any]:
+        array = np.frombuffer(_bytes(shards, sizes, start, size), kind).reshape(shape)
+        how = entry.get("quantization")
+        if how:
+            return dequantized(array, how)
+        return array.astype(bool) if entry["dtype"] == "bool" else array
+
+    return read
+
+
+def dequantized(array: npt.NDArray[Any], how: Json) -> npt.NDArray[np.float32]:
+    """Return what TensorFlow.js makes of quantized numbers: it works in float64 and keeps float32."""
+    if "scale" not in how:
+        return array.astype(np.float32)
+    return np.asarray(array.astype(np.float64) * how["scale"] + how["min"], np.float32)
+
+
+def _bytes(shards: list[Path], sizes: list[int], start: int, size: int) -> bytes:
+    """Return the bytes from ``start`` on of files that follow each other."""
+    parts = []
+    for shard, length in zip(shards, sizes, strict=True):
+        if start < length and size:
+            with shard.open("rb") as file:
+                file.seek(start)
+                parts.append(file.read(min(size, length - start)))
+            size -= len(parts[-1])
+            start += len(parts[-1])
+        start -= length
+    return b"".join(parts)
