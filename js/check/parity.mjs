@@ -4,6 +4,9 @@
 import {difference} from '../models/zoo.mjs';
 import {openModel, predictions, sizeOf, tensor} from './model.mjs';
 
+/** @param {{shape: number[], dtype: string}} weight */
+const bytesOf = ({shape, dtype}) => sizeOf(shape) * (dtype === 'bool' ? 1 : 4);
+
 /** @param {any} context */
 export async function prepare(context) {
   const {tf, models, params, tell} = context;
@@ -12,6 +15,7 @@ export async function prepare(context) {
   tell('weights', {count: weights.length, bytes: weights.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + bytesOf(one), 0)});
   tell('compiled', Boolean(model.optimizer));
   const stored = await models.tensors(params.reference);
+  /** @type {object[]} */
   const differences = [];
   for (const {inputs, outputs} of params.sets) {
     const feed = Array.from({length: params.inputs.length}, (_, index) => tensor(tf, stored.get(`${inputs}/input/${index}`)));
@@ -26,8 +30,5 @@ export async function prepare(context) {
   }
   tell('differences', differences);
 }
-
-/** @param {{shape: number[], dtype: string}} weight */
-const bytesOf = ({shape, dtype}) => sizeOf(shape) * (dtype === 'bool' ? 1 : 4);
 
 export default async function parity() {}

@@ -3,6 +3,9 @@
 /** A made-up address; releases before 0.11 take nothing but one. */
 const ADDRESS = 'http://model.invalid/';
 
+/** @param {string} folder @param {import('../worker/host.mjs').Host} host  @returns {Promise<any>}  its model.json */
+const described = async (folder, host) => JSON.parse((await host.readFile(`${folder}/model.json`)).toString());
+
 /**
  * @param {any} tf
  * @param {string | object} source  a folder, or an object with `load`
@@ -44,9 +47,6 @@ export function fileHandler(folder, host) {
     },
   };
 }
-
-/** @param {string} folder @param {import('../worker/host.mjs').Host} host  @returns {Promise<any>}  its model.json */
-const described = async (folder, host) => JSON.parse((await host.readFile(`${folder}/model.json`)).toString());
 
 /** @param {string} folder @param {any[]} manifest @param {import('../worker/host.mjs').Host} host */
 async function weightsOf(folder, manifest, host) {

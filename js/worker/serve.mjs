@@ -84,7 +84,7 @@ export async function serve({channel, host: whole, loadLibrary, check, protocol}
       const {models, agreements} = makeZoo({tf, held, host, ask, release: stage.target.version, making: recipe.make});
       const context = {
         tf, models, data: {...data, ...(data[model] ?? data.classifier)}, target, held, params,
-        tell: (/** @type {string} */ name, /** @type {unknown} */ value) => Object.assign(outcome.told, {[name]: value}),
+        tell: (/** @type {string} */ what, /** @type {unknown} */ value) => Object.assign(outcome.told, {[what]: value}),
         async release() {
           await recipe.release?.(context);
           held.length = 0;

@@ -41,15 +41,15 @@ def _constrained(values: npt.NDArray[Any], constraint: Json) -> npt.NDArray[Any]
     """Return what a constraint makes of a weight; None for one that is not known."""
     kind, config = constraint["class_name"], constraint["config"]
     if kind in ("NonNeg", "NonNegative"):
-        return np.maximum(values, 0)
+        return np.asarray(np.maximum(values, 0))
     axis = config.get("axis", 0)
     norms = np.sqrt((values**2).sum(axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=True))
     if kind == "MaxNorm":
-        return values * np.clip(norms, 0, config["max_value"]) / (1e-7 + norms)
+        return np.asarray(values * np.clip(norms, 0, config["max_value"]) / (1e-7 + norms))
     if kind == "UnitNorm":
-        return values / (1e-7 + norms)
+        return np.asarray(values / (1e-7 + norms))
     if kind == "MinMaxNorm":
         rate = config.get("rate", 1.0)
         wanted = rate * np.clip(norms, config["min_value"], config["max_value"]) + (1 - rate) * norms
-        return values * wanted / (1e-7 + norms)
+        return np.asarray(values * wanted / (1e-7 + norms))
     return None

@@ -242,9 +242,8 @@ def _wrapped_names(model: Json) -> Json:
         wrapper, _, inner = weight["name"].partition("/")
         return {**weight, "name": f"{wrapper}/{inner.rpartition('/')[2]}"} if wrapper in wrapping else weight
 
-    manifest = [
-        {**group, "weights": [bare(weight) for weight in group["weights"]]} for group in model["weightsManifest"]
-    ]
+    groups = model["weightsManifest"]
+    manifest = [{**group, "weights": [bare(weight) for weight in group["weights"]]} for group in groups]
     return {**model, "weightsManifest": manifest}
 
 

@@ -97,7 +97,7 @@ WEIGHTLESS = SpecifierSet(">=4.9,<4.11")
 
 
 def lacking(topology: Json, release: str) -> Iterator[str]:
-    """Yield what a release lacks of a model, each with a layer that has it and the first release that does not lack it."""
+    """Yield what a release lacks of a model, each with a layer that has it and what release to take."""
     if NO_MODEL.contains(release):
         yield f"tfjs@{release} loads no converted model; the next that does is 0.11.7"
     layers = list(all_layers(topology))

@@ -14,8 +14,8 @@ with weights and inputs that are slightly others. So:
 3. The root mean square of what that changes of a prediction, without the factor, is how far one evaluation is off. Two
    are compared, so sqrt(2) times that; and by more than LAMBDA times this in one case of 2e10 (Hoeffding's inequality).
 
-Whatever a model does that small changes turn into large ones (comparing, rounding, dividing by what is almost 0) answers
-strongly, and its bound is wide there, as it should be.
+Whatever turns small changes into large ones (comparing, rounding, dividing by what is almost 0) answers strongly, and
+its bound is wide there, as it should be.
 """
 
 from __future__ import annotations

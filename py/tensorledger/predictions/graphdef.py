@@ -1,4 +1,4 @@
-"""A graph model of TensorFlow.js, run by TensorFlow: its operations as TensorFlow has them, its weights as variables."""
+"""A graph model of TensorFlow.js, run by TensorFlow, its weights as variables."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ def of_graph(model: TfjsModel) -> Runnable:
         raise CannotConvert(f"{model.file}: its graph is broken: {error}") from error
     weights = {weight.name: weight.read() for weight in model.weights}
     for node in [*graph.node, *(node for function in graph.library.function for node in function.node_def)]:
-        if node.op == "Const" and not node.attr["value"].tensor.ByteSize():
-            if node.name not in weights:
-                raise CannotConvert(f"{model.file} is not whole: there is no weight {node.name}")
+        if node.op == "Const" and node.name not in weights and not node.attr["value"].tensor.ByteSize():
+            raise CannotConvert(f"{model.file} is not whole: there is no weight {node.name}")
         if node.op == "Const" and node.name in weights:
             kind = tf.as_dtype(node.attr["dtype"].type)
             node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(weights[node.name], kind))

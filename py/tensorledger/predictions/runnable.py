@@ -93,7 +93,7 @@ def _layers(model: Any) -> list[Any]:
 
 
 def of_saved_model(folder: Path) -> Runnable:
-    """Return what a SavedModel serves. Raises CannotConvert where it serves nothing, or several things by no default."""
+    """Return what a SavedModel serves. Raises CannotConvert where it serves nothing by default."""
     try:
         loaded = tf.saved_model.load(str(folder))
     except (OSError, ValueError, AttributeError, tf.errors.OpError) as error:
