@@ -2,6 +2,7 @@
 // how far each output is off, how many weights there are. No cycle lives through anything; it is all done before.
 
 import {difference} from '../models/zoo.mjs';
+import {optimizerOf} from '../release/owned.mjs';
 import {openModel, predictions, sizeOf, tensor} from './model.mjs';
 
 /** @param {{shape: number[], dtype: string}} weight */
@@ -13,7 +14,7 @@ export async function prepare(context) {
   const model = await openModel(context);
   const weights = params.format === 'graph' ? Object.values(model.weights).flat() : model.weights;
   tell('weights', {count: weights.length, bytes: weights.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + bytesOf(one), 0)});
-  tell('compiled', Boolean(model.optimizer));
+  tell('compiled', Boolean(optimizerOf(model)));
   const stored = await models.tensors(params.reference);
   /** @type {object[]} */
   const differences = [];

@@ -2,6 +2,7 @@
 // runs the scenario inside something that is to release what it made.
 
 import {engineOf} from '../ledger/engine.mjs';
+import {isLoaded} from '../models/load.mjs';
 import {makeModel, releaseModel} from '../release/release.mjs';
 import {modelClass} from '../worker/library.mjs';
 
@@ -56,7 +57,7 @@ export const RECIPES = {
   'complete': {
     make: makeModel,
     release({held}) {
-      for (const model of held) releaseModel(model);
+      for (const model of held) releaseModel(model, isLoaded(model) ? {optimizer: true} : {});
     },
   },
 };

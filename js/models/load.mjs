@@ -7,11 +7,27 @@ const ADDRESS = 'http://model.invalid/';
 const described = async (folder, host) => JSON.parse((await host.readFile(`${folder}/model.json`)).toString());
 
 /**
+ * The models that were loaded. Their optimizer, if the file says how they were compiled, is their own, and no release says so.
+ * @type {WeakSet<object>}
+ */
+const loaded = new WeakSet();
+
+/** Whether a model was loaded from a file. @param {object} model */
+export const isLoaded = model => loaded.has(model);
+
+/**
  * @param {any} tf
  * @param {string | object} source  a folder, or an object with `load`
  * @param {import('../worker/host.mjs').Host} host
  */
 export async function loadLayers(tf, source, host) {
+  const model = await read(tf, source, host);
+  loaded.add(model);
+  return model;
+}
+
+/** @param {any} tf @param {string | object} source @param {import('../worker/host.mjs').Host} host */
+async function read(tf, source, host) {
   const load = tf.loadLayersModel ?? tf.loadModel;
   if (typeof source !== 'string') return load(source);
   if (tf.io !== undefined) return load(fileHandler(source, host));

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from tensorledger.version import __version__
 
 if TYPE_CHECKING:
+    from tensorledger.conversion.refusal import CannotConvert
     from tensorledger.ledger.track import track
+    from tensorledger.library import check, convert
 
-__all__ = ["__version__", "track"]
+__all__ = ["CannotConvert", "__version__", "check", "convert", "track"]
+
+_FROM = {
+    "track": "tensorledger.ledger.track",
+    "convert": "tensorledger.library",
+    "check": "tensorledger.library",
+    "CannotConvert": "tensorledger.conversion.refusal",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import ``track`` when it is asked for: the package by itself stays light."""
-    if name == "track":
-        from tensorledger.ledger.track import track
-
-        return track
+    """Import what is asked for: the package by itself stays light."""
+    if name in _FROM:
+        return getattr(importlib.import_module(_FROM[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

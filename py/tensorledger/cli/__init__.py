@@ -1,40 +1,36 @@
-"""The command line: ``tensorledger``, one subcommand a module."""
+"""The command line: ``tensorledger``, one subcommand a module, imported when it is called."""
 
 from __future__ import annotations
 
+import importlib
+
 import click
 
-from tensorledger.cli.atlas import atlas
-from tensorledger.cli.bisect import bisect
-from tensorledger.cli.claims import claims
-from tensorledger.cli.convert import convert
-from tensorledger.cli.doctor import doctor
-from tensorledger.cli.install import install
-from tensorledger.cli.new import new
-from tensorledger.cli.recipes import recipes
-from tensorledger.cli.record import record
-from tensorledger.cli.run import run
-from tensorledger.cli.targets import targets
 from tensorledger.version import __version__
 
+COMMANDS = (
+    "run", "recipes", "claims", "check", "convert", "targets", "install", "bisect", "atlas", "record", "new", "doctor",
+)  # fmt: skip
+"""Each is a module of this package with a command of its own name."""
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+
+class _Commands(click.Group):
+    """Subcommands that cost nothing until one is called: converting a model takes less time than importing them all."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"tensorledger.cli.{cmd_name}"), cmd_name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="tensorledger")
 def main() -> None:
     """Measure how neural-network models give memory back, in Python TensorFlow and in TensorFlow.js.
 
     Exit status: 0 as expected, 1 something is not, 2 usage or environment.
     """
-
-
-main.add_command(run)
-main.add_command(recipes)
-main.add_command(claims)
-main.add_command(convert)
-main.add_command(targets)
-main.add_command(install)
-main.add_command(bisect)
-main.add_command(atlas)
-main.add_command(record)
-main.add_command(new)
-main.add_command(doctor)

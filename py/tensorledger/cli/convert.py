@@ -1,7 +1,8 @@
-"""``tensorledger convert``: a Keras file as a model that TensorFlow.js loads and is right with."""
+"""``tensorledger convert``: a model as one that TensorFlow.js loads and is right with."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import click
 from rich.markup import escape
 
-from tensorledger.atlas.shelf import bytes_of
+from tensorledger.cli.conversion import conversion_options, shard_size
 from tensorledger.cli.options import TargetType, json_option, write_json
-from tensorledger.conversion.layers import NEWEST, convert_layers, rules_for
+from tensorledger.conversion.convert import FORMATS, Conversion, Wanted
+from tensorledger.conversion.convert import convert as converted
+from tensorledger.conversion.layers import NEWEST
 from tensorledger.conversion.refusal import CannotConvert
-from tensorledger.conversion.writing import QUANTIZED, SHARD
+from tensorledger.predictions.ask import TensorFlowBroke
 from tensorledger.targets.target import Target
 from tensorledger.terminal.console import console
 
@@ -28,50 +31,66 @@ def _release(ctx: click.Context, param: click.Parameter, targets: list[Target] |
     return targets[0].version
 
 
-def _shard(ctx: click.Context, param: click.Parameter, written: str | None) -> int:
-    if written is None:
-        return SHARD
-    try:
-        size = int(written) if written.isdecimal() else bytes_of(written)
-    except ValueError as error:
-        raise click.BadParameter(str(error), ctx, param) from error
-    if size < 1:
-        raise click.BadParameter("a file of weights has at least 1 byte", ctx, param)
-    return size
-
-
 @click.command()
-@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("source")
 @click.argument("destination", type=click.Path(path_type=Path))
+@click.option("--format", "form", type=click.Choice(FORMATS), default="auto", show_default=True)
 @click.option("--for", "release", type=TargetType(), callback=_release, help=f"For a release. Default: tfjs@{NEWEST}.")
-@click.option("--quantize", type=click.Choice(tuple(QUANTIZED)), default=None, help="Keep the weights in fewer bytes.")
-@click.option("--shard", callback=_shard, metavar="SIZE", help="Of a file of weights at most, as 4M. Default: 4M.")
+@click.option("--shard", callback=shard_size, metavar="SIZE", help="Of a file of weights at most, as 4M. Default: 4M.")
+@conversion_options
 @json_option
 def convert(
-    source: Path, destination: Path, release: str, quantize: str | None, shard: int, json_file: Path | None
+    source: str,
+    destination: Path,
+    form: str,
+    release: str,
+    shard: int,
+    quantize: str | None,
+    imports: Sequence[str],
+    run_code: bool,
+    with_keras: str,
+    json_file: Path | None,
 ) -> None:
-    """Convert SOURCE, a .keras or a whole .h5 file, into the folder DESTINATION: a layers model, complete or absent.
+    """Convert SOURCE into the folder DESTINATION, complete or absent.
 
-    What TensorFlow.js would load and be wrong with is refused: which layer, why, and what to do instead. TensorFlow
-    is not imported, and no code of the file is run. Exit status: 1 refused; 2 DESTINATION cannot be written.
+    SOURCE is a .keras or whole .h5 file of Keras 3 or 2, a SavedModel folder, a TensorFlow.js folder, or a .py file
+    with a function `model(keras)` (FILE.py:NAME for another). Where DESTINATION ends in .keras, a TensorFlow.js layers
+    model becomes a file that Keras 3 loads.
+
+    `auto` writes a layers model where it can be right, else a graph model. What TensorFlow.js would load and be wrong
+    with is refused: which layer, why, and what to do instead. A layers model of a Keras file is written without
+    TensorFlow, and no code of the file is run. Exit status: 1 refused; 2 DESTINATION cannot be written.
     """
-    shown, said = console(), {"schema": SCHEMA, "source": str(source), "destination": str(destination), "for": release}
+    shown, said = console(), {"schema": SCHEMA, "source": source, "destination": str(destination), "for": release}
+    wanted = Wanted(form, release, quantize or "", shard, imports, run_code, with_keras)
 
     def write(**more: Any) -> None:
         if json_file is not None:
             write_json(json_file, {**said, **more})
 
     try:
-        done = convert_layers(source, destination, rules_for(release), shard=shard, quantize=quantize or "")
+        done = converted(source, destination, wanted)
     except CannotConvert as error:
         write(refused=str(error))
         shown.print(f"[red]✗ refused[/] {escape(str(error))}", soft_wrap=True)
         raise click.exceptions.Exit(1) from error
-    except OSError as error:
+    except (OSError, TensorFlowBroke) as error:
         write(error=str(error))
         raise click.UsageError(str(error)) from error
     write(**asdict(done))
+    for line in _lines(done, destination, release, quantize):
+        shown.print(line, soft_wrap=True)
+
+
+def _lines(done: Conversion, destination: Path, release: str, quantize: str | None) -> list[str]:
+    what = "a file for Keras 3" if done.format == "keras" else f"a {done.format} model for tfjs@{release}"
     rules = f"; repaired: {', '.join(done.rules)}" if done.rules else ""
-    shown.print(f"[green]✓[/] {escape(str(destination))}: a layers model for tfjs@{release}{rules}", soft_wrap=True)
-    for one in done.left_out:
-        shown.print(f"[yellow]–[/] left out: {escape(one)}", soft_wrap=True)
+    lines = [f"[green]✓[/] {escape(str(destination))}: {what}{rules}"]
+    lines += [f"[yellow]–[/] not as a {one.format} model: {escape(one.reason)}" for one in done.refused]
+    lines += [f"[yellow]–[/] left out: {escape(one)}" for one in done.left_out]
+    if quantize and done.error is None:
+        lines.append(f"[yellow]–[/] what {quantize} changes of the predictions was not measured: that takes TensorFlow")
+    if done.error is not None:
+        worst = ", ".join(f"{name} {max(off, default=0.0):.2g}" for name, off in done.error.items())
+        lines.append(f"  by {quantize} the predictions are off by up to: {worst}")
+    return lines

@@ -120,7 +120,7 @@ def as_layers(source: Given, destination: Path, wanted: Wanted) -> Converted:
     if source.kind == "tfjs-layers":
         return convert_tfjs(read_tfjs(source.path), destination, **options)
     if source.kind in ("keras", "h5"):
-        return convert_layers(source.path, destination, **options)
+        return convert_layers(source.path, destination, called=str(source), **options)
     if not has_layers(source):
         what = "a SavedModel that no Keras 2 saved" if source.kind == "saved-model" else "a graph model"
         raise CannotConvert(

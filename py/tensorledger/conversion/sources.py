@@ -24,8 +24,12 @@ class Given:
     kind: Kind
     function: str = ""
     """Of a Python file: the name of the function that makes the model."""
+    called: str = ""
+    """What people call it, where the path is not theirs."""
 
     def __str__(self) -> str:
+        if self.called:
+            return self.called
         return f"{self.path}:{self.function}" if self.function else str(self.path)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import shutil
+from collections.abc import Iterable
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 PIPED = 110
 """Columns where the output is not a terminal: the widest table of a cell fits."""
@@ -16,3 +18,12 @@ def console(*, stderr: bool = False) -> Console:
     if plain.is_terminal:
         return plain
     return Console(stderr=stderr, highlight=False, width=max(PIPED, shutil.get_terminal_size().columns))
+
+
+def plain(parts: Iterable[RenderableType]) -> str:
+    """Return what would be printed, as text without colours."""
+    written = io.StringIO()
+    shown = Console(file=written, highlight=False, width=PIPED)
+    for part in parts:
+        shown.print(part, soft_wrap=isinstance(part, str))
+    return written.getvalue()

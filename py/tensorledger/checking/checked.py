@@ -44,6 +44,8 @@ class Parity(msgspec.Struct, frozen=True, kw_only=True):
     """How many the loaded model has, and their bytes: ``count``, ``bytes``."""
     expected: dict[str, int] = {}
     """The same of the files, and ``keras``: how many the Keras model has, where it is one of layers."""
+    compiled: bool = False
+    """Whether it arrived compiled there."""
     error: str = ""
     """What it threw when it was loaded or asked."""
 
@@ -88,6 +90,13 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         found = bool(self.parity) and all(one.ok for one in self.parity)
         lives = all(result.verdict in AS_EXPECTED for result in self.results)
         return found and lives and not self.refused and not self.error
+
+    def __str__(self) -> str:
+        """Return the page that the command prints, without colours."""
+        from tensorledger.terminal.check import page
+        from tensorledger.terminal.console import plain
+
+        return plain(page(self))
 
     def document(self) -> dict[str, Any]:
         """Return the object that ``--json`` writes."""

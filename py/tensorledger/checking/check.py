@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from tensorledger.cells.cell import Settings
-from tensorledger.check.checked import Advice, Checked, Parity
-from tensorledger.check.lives import CYCLES, live
-from tensorledger.check.parity import Form, compare
+from tensorledger.checking.checked import Advice, Checked, Parity
+from tensorledger.checking.lives import CYCLES, live
+from tensorledger.checking.parity import Form, broken, compare
 from tensorledger.conversion.back import write_keras
-from tensorledger.conversion.convert import Refusal, Wanted, as_graph, as_layers, has_layers, keras_of
+from tensorledger.conversion.convert import Refusal, Wanted, as_layers, has_layers, keras_of
 from tensorledger.conversion.folder import read_tfjs
 from tensorledger.conversion.layers import Converted, rules_for
 from tensorledger.conversion.refusal import CannotConvert
-from tensorledger.conversion.sources import Given, given
+from tensorledger.conversion.sources import Given
 from tensorledger.predictions.ask import Answer, Request, TensorFlowBroke, ask
 from tensorledger.results.result import Result
 from tensorledger.targets.catalogue import resolve
@@ -127,7 +127,7 @@ class _Check:
         """Return the Keras 3 model of a TensorFlow.js layers model."""
         file = self._folder / "model.keras"
         write_keras(read_tfjs(source.path), file)
-        return Given(file, "keras")
+        return Given(file, "keras", called=str(source))
 
     def _layers(self) -> bool:
         """Convert to layers; say whether that could be done."""
@@ -191,27 +191,26 @@ class _Check:
         """Compare, and live, on one target with TensorFlow.js."""
         assert target.version is not None
         if form.format == "layers":
-            form = self._for(form, target.version)
+            try:
+                form = self._for(form, target.version)
+            except CannotConvert as error:
+                self._parity.append(broken(form, target, str(error)))
+                return
         self._asked.told(f"{form.format} model on {target}: predictions")
         found = compare(form, target, workers)
         self._parity.append(found)
         if found.error:
             return
-        usages = ["loaded", "predicted"]
-        if form.format == "layers" and "trainingConfig" in read_tfjs(form.folder).described:
-            usages.append("trained")
+        usages = ["loaded", "predicted", *(["trained"] if found.compiled else [])]
         self._asked.told(f"{form.format} model on {target}: lives")
         self._lived += live(target, form.format, usages, form.params(), workers, self._settings())
 
     def _for(self, form: Form, release: str) -> Form:
-        """Return a layers model as a release can load it."""
+        """Return a layers model as a release can load it. Raises CannotConvert where it lacks something of it."""
         rules = "+".join(rule.name for rule in rules_for(release))
         folder = self._folder / f"layers-{len(rules)}-{release}"
         if not folder.exists():
-            try:
-                as_layers(self._asked.source, folder, replace(self._asked.wanted, release=release))
-            except CannotConvert:
-                return form  # the release will say itself what it has not
+            as_layers(self._asked.source, folder, replace(self._asked.wanted, release=release))
         return replace(form, folder=folder)
 
     def _in_python(self, target: Target, answer: Answer, reference: Path, workers: Workers) -> None:
@@ -243,11 +242,3 @@ class _Check:
 
     def _settings(self) -> Settings:
         return Settings(cycles=self._asked.cycles)
-
-
-def checked(written: str | Path, **more: Any) -> Checked:
-    """Check what a path stands for. Raises CannotConvert where it is no model at all."""
-    return check(Asked(source=given(written), **more))
-
-
-__all__ = ["FORMATS", "TARGETS", "Asked", "as_graph", "check", "checked"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tensorledger.cells.cell import Cell, Settings, run_cell
-from tensorledger.check.checked import Advice
+from tensorledger.checking.checked import Advice
 from tensorledger.environment.tree import tree
 from tensorledger.expectations.expectation import Expectation
 from tensorledger.results.result import Result

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tensorledger.cells.cell import LIMIT
-from tensorledger.check.checked import Off, Parity
+from tensorledger.checking.checked import Off, Parity
 from tensorledger.conversion.folder import read_tfjs
 from tensorledger.environment.cache import CacheUnusable
 from tensorledger.environment.node import NodeMissing
@@ -69,9 +69,9 @@ def compare(form: Form, target: Target, workers: Workers) -> Parity:
     try:
         outcome, _ = workers.run(target, request, watch, LIMIT, keep=False)
     except (WorkerFailed, ReleaseMissing, PackagesMissing, NodeMissing, CacheUnusable) as error:
-        return _broke(form, target, f"{type(error).__name__}: {error}")
+        return broken(form, target, f"{type(error).__name__}: {error}")
     if outcome.error is not None:
-        return _broke(form, target, f"{outcome.error.type}: {outcome.error.message}")
+        return broken(form, target, f"{outcome.error.type}: {outcome.error.message}")
     outputs = _outputs(form, outcome.told["differences"])
     weights = {name: int(number) for name, number in outcome.told["weights"].items()}
     expected = _expected(form)
@@ -90,10 +90,12 @@ def compare(form: Form, target: Target, workers: Workers) -> Parity:
         outputs=outputs,
         weights=weights,
         expected=expected,
+        compiled=bool(outcome.told["compiled"]),
     )
 
 
-def _broke(form: Form, target: Target, error: str) -> Parity:
+def broken(form: Form, target: Target, error: str) -> Parity:
+    """Return what is said of a model that cannot be loaded, or asked, on a target."""
     return Parity(
         target=str(target),
         format=form.format,
