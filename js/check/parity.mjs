@@ -15,6 +15,7 @@ export async function prepare(context) {
   const weights = params.format === 'graph' ? Object.values(model.weights).flat() : model.weights;
   tell('weights', {count: weights.length, bytes: weights.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + bytesOf(one), 0)});
   tell('compiled', Boolean(optimizerOf(model)));
+  tell('trainable', (model.trainableWeights ?? []).length);
   const stored = await models.tensors(params.reference);
   /** @type {object[]} */
   const differences = [];

@@ -13,7 +13,7 @@ from tensorledger.checking.checked import Advice, Checked, Parity
 from tensorledger.checking.lives import CYCLES, live
 from tensorledger.checking.parity import Form, broken, compare
 from tensorledger.conversion.back import write_keras
-from tensorledger.conversion.convert import Refusal, Wanted, as_layers, has_layers, keras_of
+from tensorledger.conversion.convert import Refusal, Wanted, as_file, as_layers, has_layers, keras_of
 from tensorledger.conversion.folder import read_tfjs
 from tensorledger.conversion.layers import Converted, rules_for
 from tensorledger.conversion.refusal import CannotConvert
@@ -61,7 +61,10 @@ class _Check:
     def __init__(self, asked: Asked, folder: Path) -> None:
         self._asked = asked
         self._folder = folder
+        self._given = asked.source
+        """What is converted: a file, also where it took code to make it."""
         self._source = asked.source
+        """What Python loads."""
         self._keras = ""
         self._formats: list[str] = []
         self._refused: list[Refusal] = []
@@ -73,7 +76,7 @@ class _Check:
     def run(self) -> Checked:
         error = ""
         try:
-            self._keras = keras_of(self._source, self._asked.wanted)
+            self._keras = keras_of(self._given, self._asked.wanted)
             self._run()
         except (CannotConvert, TensorFlowBroke, OSError) as found:
             error = str(found)
@@ -95,12 +98,14 @@ class _Check:
 
     def _run(self) -> None:
         wanted, targets = self._asked.wanted, self._targets()
-        if self._source.kind == "tfjs-layers":
+        self._asked.told("looking at the model")
+        self._given = self._source = as_file(self._given, wanted, self._folder)
+        if self._given.kind == "tfjs-layers":
             self._asked.told("converting back to Keras 3, which says what it is to predict")
-            self._source = self._with_keras(self._source)
-        layers = wanted.format in ("layers", "both") or (wanted.format == "auto" and has_layers(self._asked.source))
-        graph = wanted.format in ("graph", "both")
-        if layers:
+            self._source = self._with_keras(self._given)
+        has = has_layers(self._asked.source)
+        graph = wanted.format in ("graph", "both") or (wanted.format == "auto" and not has)
+        if wanted.format in ("layers", "both") or (wanted.format == "auto" and has):
             graph = (not self._layers() and wanted.format == "auto") or graph
         with Workers() as workers:
             python = [target for target in targets if target.language == "py"]
@@ -133,7 +138,7 @@ class _Check:
         """Convert to layers; say whether that could be done."""
         self._asked.told("converting to a layers model")
         try:
-            self._converted = as_layers(self._asked.source, self._folder / "layers", self._asked.wanted)
+            self._converted = as_layers(self._given, self._folder / "layers", self._asked.wanted)
         except CannotConvert as error:
             if not error.of_format:
                 raise
@@ -151,7 +156,6 @@ class _Check:
             keras=self._keras,
             imports=wanted.imports,
             run_code=wanted.run_code,
-            save=self._folder / "saved.keras" if self._keras and self._source.kind not in ("keras", "h5") else None,
             graph=self._folder / "graph" if graph else None,
             shard=wanted.shard,
             quantize=wanted.quantize,
@@ -201,7 +205,7 @@ class _Check:
         self._parity.append(found)
         if found.error:
             return
-        usages = ["loaded", "predicted", *(["trained"] if found.compiled else [])]
+        usages = ["loaded", "predicted", *(["trained"] if found.compiled and found.trainable else [])]
         self._asked.told(f"{form.format} model on {target}: lives")
         self._lived += live(target, form.format, usages, form.params(), workers, self._settings())
 
@@ -210,7 +214,7 @@ class _Check:
         rules = "+".join(rule.name for rule in rules_for(release))
         folder = self._folder / f"layers-{len(rules)}-{release}"
         if not folder.exists():
-            as_layers(self._asked.source, folder, replace(self._asked.wanted, release=release))
+            as_layers(self._given, folder, replace(self._asked.wanted, release=release))
         return replace(form, folder=folder)
 
     def _in_python(self, target: Target, answer: Answer, reference: Path, workers: Workers) -> None:
@@ -218,7 +222,7 @@ class _Check:
         if params is None:
             return
         kind = str(params["kind"])
-        usages = ["loaded", "predicted", *(["trained"] if kind == "keras" and answer.compiled else [])]
+        usages = ["loaded", "predicted", *(["trained"] if answer.trained else [])]
         self._asked.told(f"{target}: lives")
         self._lived += live(target, kind, usages, params, workers, self._settings())
 
@@ -228,12 +232,9 @@ class _Check:
         if source.kind == "tfjs-graph":
             return None
         kind = "keras" if self._keras else "saved-model"
-        path = source.path if source.kind in ("keras", "h5", "saved-model") else self._folder / "saved.keras"
-        if source.kind == "saved-model" and self._keras:
-            path = self._folder / "saved.keras"
         imports = [str(Path(one).absolute()) if one.endswith(".py") else one for one in wanted.imports]
         return {
-            "path": str(path.absolute()),
+            "path": str(source.path.absolute()),
             "kind": kind,
             "imports": imports,
             "run_code": wanted.run_code,

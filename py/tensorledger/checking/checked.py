@@ -46,6 +46,8 @@ class Parity(msgspec.Struct, frozen=True, kw_only=True):
     """The same of the files, and ``keras``: how many the Keras model has, where it is one of layers."""
     compiled: bool = False
     """Whether it arrived compiled there."""
+    trainable: int = 0
+    """How many of its weights training would change."""
     error: str = ""
     """What it threw when it was loaded or asked."""
 

@@ -91,6 +91,7 @@ def compare(form: Form, target: Target, workers: Workers) -> Parity:
         weights=weights,
         expected=expected,
         compiled=bool(outcome.told["compiled"]),
+        trainable=int(outcome.told["trainable"]),
     )
 
 

@@ -94,6 +94,24 @@ def convert(source: str | Path | Given, destination: str | Path, wanted: Wanted 
         raise ValueError(f"no format {wanted.format!r}; there are {', '.join(FORMATS)}")
     if destination.suffix == ".keras":
         return _back(found, destination)
+    with tempfile.TemporaryDirectory(prefix="tensorledger-") as folder:
+        return _convert(as_file(found, wanted, Path(folder)), destination, wanted)
+
+
+def as_file(source: Given, wanted: Wanted, folder: Path) -> Given:
+    """Return a model that only code, or Keras 2 out of a SavedModel, can make as a .keras file in ``folder``.
+
+    It is made once: a second one would have other weights. Raises CannotConvert, TensorFlowBroke.
+    """
+    keras = keras_of(source, wanted)
+    if source.kind != "python" and not (source.kind == "saved-model" and keras):
+        return source
+    saved = folder / "made.keras"
+    ask(_request(source, wanted, save=saved))
+    return Given(saved, "keras", called=str(source))
+
+
+def _convert(found: Given, destination: Path, wanted: Wanted) -> Conversion:
     if wanted.format == "graph" or (wanted.format == "auto" and not has_layers(found)):
         return _as_graph(found, destination, wanted, [])
     try:
@@ -115,23 +133,17 @@ def is_broken(error: CannotConvert) -> bool:
 
 
 def as_layers(source: Given, destination: Path, wanted: Wanted) -> Converted:
-    """Write a layers model. Raises as ``convert`` does."""
+    """Write a layers model of what ``as_file`` returned. Raises as ``convert`` does."""
     options: dict[str, Any] = {"release": wanted.release, "shard": wanted.shard, "quantize": wanted.quantize}
     if source.kind == "tfjs-layers":
         return convert_tfjs(read_tfjs(source.path), destination, **options)
     if source.kind in ("keras", "h5"):
         return convert_layers(source.path, destination, called=str(source), **options)
-    if not has_layers(source):
-        what = "a SavedModel that no Keras 2 saved" if source.kind == "saved-model" else "a graph model"
-        raise CannotConvert(
-            f"{source}: {what} has no layers; save the Keras model itself as a .keras file, or convert it as a graph "
-            "model",
-            of_format=True,
-        )
-    with tempfile.TemporaryDirectory(prefix="tensorledger-") as folder:
-        saved = Path(folder) / "model.keras"
-        ask(_request(source, wanted, save=saved))
-        return convert_layers(saved, destination, called=str(source), **options)
+    what = "a SavedModel that no Keras 2 saved" if source.kind == "saved-model" else "a graph model"
+    raise CannotConvert(
+        f"{source}: {what} has no layers; save the Keras model itself as a .keras file, or convert it as a graph model",
+        of_format=True,
+    )
 
 
 def as_graph(source: Given, destination: Path, wanted: Wanted, reference: Path | None = None) -> Answer:

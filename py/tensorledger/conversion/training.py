@@ -87,6 +87,8 @@ def _optimizer(described: Json) -> Json:
 def _loss(described: Any) -> Any:
     if isinstance(described, dict) and "class_name" in described:
         config = described.get("config") or {}
+        if isinstance(config, str):
+            return _loss(config)  # a function by its name
         # A class with other options than its plain function's would be another loss.
         for option, plain in (("from_logits", False), ("label_smoothing", 0), ("delta", 1.0)):
             if config.get(option, plain) != plain:

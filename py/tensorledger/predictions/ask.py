@@ -55,7 +55,8 @@ class Answer:
     outputs: list[str]
     weights: int
     """How many the model has, without the seeds of random layers."""
-    compiled: bool = False
+    trained: bool = False
+    """Whether it is compiled and has weights that training would change."""
     graph: dict[str, Any] = field(default_factory=dict)
     """The names of a graph model's nodes for its ``inputs`` and ``outputs``."""
     refused: dict[str, str] = field(default_factory=dict)

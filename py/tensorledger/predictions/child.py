@@ -39,7 +39,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
         model = load(source, request["keras"], request["imports"], run_code=request["run_code"])
         runnable = of_keras(model)
-        said["compiled"] = bool(getattr(model, "compiled", False) or getattr(model, "optimizer", None))
+        said["trained"] = bool(getattr(model, "optimizer", None)) and bool(model.trainable_weights)
     if request["save"]:
         model.save(request["save"])
     if request["graph"]:
