@@ -42,6 +42,7 @@ bench: setup
 	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
 	    --no-warnings --expose-gc benchmarks/js_ledger.mjs
 	$(BIN)/python benchmarks/python_ledger.py
+	$(BIN)/python benchmarks/conversion.py
 	$(BIN)/python benchmarks/detection.py
 
 # Every scenario on every stable release of TensorFlow.js: what is not measured yet, and then the data and their page.

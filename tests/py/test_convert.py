@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 from tensorledger.cli import main
+from tensorledger.conversion.back import write_keras
+from tensorledger.conversion.folder import TfjsModel
+from tensorledger.conversion.writing import Weight
 from tensorledger.models.saved import saved_models
 
 
@@ -31,6 +38,9 @@ def test_it_says_what_it_wrote_and_what_it_repaired(file: Path, tmp_path: Path) 
         "source": str(file),
         "destination": str(tmp_path / "out"),
         "for": "4.22.0",
+        "format": "layers",
+        "refused": [],
+        "quantized": None,
         "rules": ["batch-input-shape", "both-rates"],
         "left_out": [],
     }
@@ -46,6 +56,35 @@ def test_an_old_release_gets_what_it_can_load(file: Path, tmp_path: Path) -> Non
     sizes = [(tmp_path / "out" / path).stat().st_size for path in group["paths"]]
     assert sizes == [100 * 1024, 203530 - 100 * 1024]
     assert {weight["quantization"]["dtype"] for weight in group["weights"]} == {"uint8"}
+
+
+def test_a_large_model_goes_through_in_pieces(tmp_path: Path) -> None:
+    size, layers = 3000, 6
+    kernel = size * size * 4
+
+    def zeros(name: str, *shape: int) -> Weight:
+        return Weight(name, shape, "float32", lambda: np.zeros(shape, np.float32))
+
+    names = [f"dense_{number}" for number in range(layers)]
+    weights = [one for name in names for one in (zeros(f"{name}/kernel", size, size), zeros(f"{name}/bias", size))]
+    dense = [{"class_name": "Dense", "config": {"name": name, "units": size, "activation": "relu"}} for name in names]
+    start = {"class_name": "InputLayer", "config": {"name": "start", "batch_input_shape": [None, size]}}
+    topology = {"class_name": "Sequential", "config": {"name": "large", "layers": [start, *dense]}}
+    made = TfjsModel(tmp_path / "model.json", {"modelTopology": topology}, "layers", tuple(weights))
+    write_keras(made, tmp_path / "large.keras")
+    command: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "tensorledger",
+        "convert",
+        tmp_path / "large.keras",
+        tmp_path / "out",
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    assert used.ru_maxrss * 1024 <= 100 * 2**20 + 2 * kernel < layers * kernel
 
 
 def test_what_is_refused_is_told_with_status_1_and_leaves_nothing(tmp_path: Path) -> None:

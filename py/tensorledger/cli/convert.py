@@ -77,6 +77,9 @@ def convert(
     except (OSError, TensorFlowBroke) as error:
         write(error=str(error))
         raise click.UsageError(str(error)) from error
+    except ModuleNotFoundError as error:
+        write(error=str(error))
+        raise click.UsageError(f"{error}: pip install 'tensorledger[convert]'") from error
     write(**asdict(done))
     for line in _lines(done, destination, release, quantize):
         shown.print(line, soft_wrap=True)
@@ -88,9 +91,9 @@ def _lines(done: Conversion, destination: Path, release: str, quantize: str | No
     lines = [f"[green]✓[/] {escape(str(destination))}: {what}{rules}"]
     lines += [f"[yellow]–[/] not as a {one.format} model: {escape(one.reason)}" for one in done.refused]
     lines += [f"[yellow]–[/] left out: {escape(one)}" for one in done.left_out]
-    if quantize and done.error is None:
+    if quantize and done.quantized is None:
         lines.append(f"[yellow]–[/] what {quantize} changes of the predictions was not measured: that takes TensorFlow")
-    if done.error is not None:
-        worst = ", ".join(f"{name} {max(off, default=0.0):.2g}" for name, off in done.error.items())
+    if done.quantized is not None:
+        worst = ", ".join(f"{name} {max(off, default=0.0):.2g}" for name, off in done.quantized.items())
         lines.append(f"  by {quantize} the predictions are off by up to: {worst}")
     return lines

@@ -44,7 +44,7 @@ class Conversion:
     """What of the source is not in the result, in words."""
     refused: list[Refusal] = field(default_factory=list)
     """What was tried before."""
-    error: dict[str, list[float]] | None = None
+    quantized: dict[str, list[float]] | None = None
     """Of quantized weights, by set of inputs: by how much each output is off. Null where it was not measured."""
 
 
@@ -124,7 +124,7 @@ def _convert(found: Given, destination: Path, wanted: Wanted) -> Conversion:
             return _as_graph(found, destination, wanted, refused)
         except CannotConvert as other:
             raise CannotConvert(f"{error}\nAnd as a graph model: {other}") from other
-    return Conversion("layers", done.rules, done.left_out, error=_error(found, wanted) if wanted.quantize else None)
+    return Conversion("layers", done.rules, done.left_out, quantized=_error(found, wanted) if wanted.quantize else None)
 
 
 def is_broken(error: CannotConvert) -> bool:
@@ -168,7 +168,7 @@ def _as_graph(source: Given, destination: Path, wanted: Wanted, refused: list[Re
     with tempfile.TemporaryDirectory(prefix="tensorledger-") as folder:
         reference = Path(folder) / "reference" if wanted.quantize else None
         answer = as_graph(source, destination, wanted, reference)
-    return Conversion("graph", refused=refused, error=_of(answer, "graph") if wanted.quantize else None)
+    return Conversion("graph", refused=refused, quantized=_of(answer, "graph") if wanted.quantize else None)
 
 
 def _back(source: Given, destination: Path) -> Conversion:
