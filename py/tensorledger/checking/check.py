@@ -72,11 +72,11 @@ class _Check:
         self._lived: list[tuple[Result, Advice]] = []
         self._quantized: dict[str, dict[str, list[float]]] = {}
         self._converted = Converted([], [])
+        self._left_out: list[str] = []
 
     def run(self) -> Checked:
         error = ""
         try:
-            self._keras = keras_of(self._given, self._asked.wanted)
             self._run()
         except (CannotConvert, TensorFlowBroke, OSError) as found:
             error = str(found)
@@ -93,13 +93,15 @@ class _Check:
             error=error,
             quantized=self._quantized,
             rules=self._converted.rules,
-            left_out=self._converted.left_out,
+            left_out=[*self._converted.left_out, *self._left_out],
         )
 
     def _run(self) -> None:
-        wanted, targets = self._asked.wanted, self._targets()
+        wanted = self._asked.wanted
         self._asked.told("looking at the model")
         self._given = self._source = as_file(self._given, wanted, self._folder)
+        self._keras = keras_of(self._given, wanted)
+        targets = self._targets()
         if self._given.kind == "tfjs-layers":
             self._asked.told("converting back to Keras 3, which says what it is to predict")
             self._source = self._with_keras(self._given)
@@ -121,12 +123,16 @@ class _Check:
                 self._in_python(target, answer, reference, workers)
 
     def _targets(self) -> list[Target]:
-        if self._asked.targets:
-            return list(self._asked.targets)
-        return resolve([*TARGETS, *([self._keras] if self._keras else ["keras"] if self._has_python() else [])])
-
-    def _has_python(self) -> bool:
-        return self._asked.source.kind != "tfjs-graph"
+        """Return where the model is looked at; what is chosen and cannot load it in Python is said to be left out."""
+        own = () if self._given.kind == "tfjs-graph" else (self._keras,) if self._keras else ("keras", "tf-keras")
+        if not self._asked.targets:
+            return resolve([*TARGETS, *own[:1]])
+        found = [target for target in self._asked.targets if target.language == "js" or target.name in own]
+        others = [str(target) for target in self._asked.targets if target not in found]
+        if others:
+            of = f"a model of {self._keras}" if self._keras else "a graph model"
+            self._left_out.append(f"{', '.join(others)}: {of} does not load there")
+        return found
 
     def _with_keras(self, source: Given) -> Given:
         """Return the Keras 3 model of a TensorFlow.js layers model."""
@@ -219,18 +225,14 @@ class _Check:
 
     def _in_python(self, target: Target, answer: Answer, reference: Path, workers: Workers) -> None:
         params = self._python(reference)
-        if params is None:
-            return
         kind = str(params["kind"])
         usages = ["loaded", "predicted", *(["trained"] if answer.trained else [])]
         self._asked.told(f"{target}: lives")
         self._lived += live(target, kind, usages, params, workers, self._settings())
 
-    def _python(self, reference: Path) -> dict[str, Any] | None:
-        """Return what a life in Python is handed; none for a graph of TensorFlow.js, which has none there."""
+    def _python(self, reference: Path) -> dict[str, Any]:
+        """Return what a life in Python is handed."""
         source, wanted = self._source, self._asked.wanted
-        if source.kind == "tfjs-graph":
-            return None
         kind = "keras" if self._keras else "saved-model"
         imports = [str(Path(one).absolute()) if one.endswith(".py") else one for one in wanted.imports]
         return {

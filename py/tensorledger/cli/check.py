@@ -17,6 +17,7 @@ from tensorledger.cli.options import json_option, target_option, write_json
 from tensorledger.conversion.convert import Wanted
 from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.sources import given
+from tensorledger.targets.catalogue import lacking
 from tensorledger.targets.target import Target
 from tensorledger.terminal.check import page
 from tensorledger.terminal.console import console
@@ -69,6 +70,9 @@ def check(
         source = given(model)
     except CannotConvert as error:
         raise click.UsageError(str(error)) from error
+    lacks = next(filter(None, map(lacking, (Target("keras"), Target("tfjs")))), None)
+    if lacks is not None:
+        raise click.UsageError(lacks)
     bar = progress(shown)
     try:
         with bar:

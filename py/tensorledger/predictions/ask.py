@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -66,6 +67,8 @@ class Answer:
 
 def ask(request: Request) -> Answer:
     """Have it done in a process of its own. Raises CannotConvert, and TensorFlowBroke where no answer came."""
+    if importlib.util.find_spec("tensorflow") is None:
+        raise TensorFlowBroke("TensorFlow is not installed: pip install 'tensorledger[harness]'")
     source = request.source
     graph = {"destination": str(request.graph.absolute()), "shard": request.shard} if request.graph else None
     reference = None
