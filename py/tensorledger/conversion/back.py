@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tensorledger.conversion.folder import TfjsModel
+from tensorledger.conversion.folder import TfjsModel, told_of_topology
 from tensorledger.conversion.names import RECURRENT, named
 from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.topology import MODELS, Json, all_layers, changed, is_model, layers_of
@@ -27,12 +27,14 @@ def write_keras(model: TfjsModel, destination: Path) -> None:
     """
     import h5py
 
-    topology = _repaired(model)
+    with told_of_topology(model.file):
+        topology = _repaired(model)
+        wanted = list(named(topology))
     weights = {weight.name: weight for weight in model.weights}
     with whole_file(destination) as unfinished:
         beside = unfinished.with_name("weights.h5")
         with h5py.File(beside, "w") as file:
-            for one in named(topology):
+            for one in wanted:
                 # TensorFlow.js itself leaves the name of what a TimeDistributed has inside out.
                 layer, _, own = one.name.partition("/")
                 weight = weights.get(one.name) or weights.get(f"{layer}/{own.rpartition('/')[2]}")

@@ -26,9 +26,9 @@ class Lack:
     """Whether a layer has it."""
 
 
-NO_MODEL = SpecifierSet(">=0.11,<0.11.7")
-"""Releases that load no converted model: 0.11.1 takes its topology for another, and later ones bring two copies of
-their core, which do not predict."""
+NO_MODEL = {SpecifierSet("==0.9.0"): "0.9.1", SpecifierSet(">=0.11,<0.11.7"): "0.11.7"}
+"""Releases that load no converted model, and the next that does: 0.9.0 itself does not load, 0.11.1 takes a model's
+topology for another, and later ones bring two copies of their core, which do not predict."""
 
 _LAYERS = {
     "<0.7": ("LeakyReLU", "ELU", "ThresholdedReLU", "Softmax", "DepthwiseConv2D"),
@@ -98,8 +98,9 @@ WEIGHTLESS = SpecifierSet(">=4.9,<4.11")
 
 def lacking(topology: Json, release: str) -> Iterator[str]:
     """Yield what a release lacks of a model, each with a layer that has it and what release to take."""
-    if NO_MODEL.contains(release):
-        yield f"tfjs@{release} loads no converted model; the next that does is 0.11.7"
+    for none, better in NO_MODEL.items():
+        if none.contains(release):
+            yield f"tfjs@{release} loads no converted model; the next that does is {better}"
     layers = list(all_layers(topology))
     for lack in LACKS:
         found = next((layer for layer in layers if lack.concerns(layer)), None)
