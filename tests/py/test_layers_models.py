@@ -57,13 +57,9 @@ KINDS_OF_FILE = ("keras", "h5")
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All models, as each Keras saves them."""
-    folder = tmp_path_factory.mktemp("convertible")
-    done = subprocess.run([sys.executable, convertible.__file__, folder, "layers"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert not done.stdout.strip(), done.stdout
-    return folder
+def saved(convertible_models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All models, as each Keras saves them, to put what is made of them beside."""
+    return shutil.copytree(convertible_models, tmp_path_factory.mktemp("models") / "convertible")
 
 
 def models() -> Iterator[tuple[str, str, str]]:
