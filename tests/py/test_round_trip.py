@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -161,14 +162,13 @@ FAULTS: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], tuple[str, ...]]] 
         ("keras/nested", "keras/nested-output", "tf-keras/nested-output", "4.22.0/inside", "1.7.4/inside"),
     ),
     "an axis in a list": (undo(as_before("axis")), ("tf-keras/batch-normalization", "tf-keras/conv2d")),
-    "one output in a list": (
-        replaced("_bare", lambda ends: ends),
-        ("keras/add", "tf-keras/nested", "4.22.0/once-inside"),
-    ),
     "an RNN with its cell's options": (undo(all_of_rnn), ("keras/rnn-of-cell", "tf-keras/rnn-of-cells")),
     "options that Keras 3 does not take": (
         replaced("_UNKNOWN", {}),
-        ("keras/lstm", "tf-keras/simple-rnn", "keras/average-pooling-1d", "4.22.0/gru", "1.7.4/time-distributed"),
+        (
+            *("keras/conv-lstm", "keras/average-pooling-1d", "as converted/tf-keras/gru"),
+            *(f"as converted/tf-keras/{name}" for name in ("depthwise", "separable", "transposed", "transposed-3d")),
+        ),
     ),
     "a Sequential without an input layer": (
         replaced("_begun", lambda layer: layer),
@@ -200,12 +200,12 @@ def loads(convertible_models: Path, tmp_path_factory: pytest.TempPathFactory) ->
     made: dict[str, tuple[Path, Path]] = {}
     for key, folder in folders.items():
         made[key] = folder.with_name(f"{folder.name}-saved"), convertible_models / key / "reference.json"
-        found.add(f"as converted/{key}", folder, made[key][1])
+        made[f"as converted/{key}"] = folder, made[key][1]
     for release in (NEWEST, *EARLIER):
         for file in (out / release).rglob("reference.json"):
             made[f"{release}/{file.parent.name}"] = file.parent, file
     for key, (folder, reference) in made.items():
-        found.add(f"good/{key}", folder, reference)
+        found.add(key if key.startswith("as converted") else f"good/{key}", folder, reference)
     for number, (plant, keys) in enumerate(FAULTS.values()):
         with pytest.MonkeyPatch.context() as patch:
             plant(patch)
@@ -233,8 +233,9 @@ def test_what_keras_3_has_not_is_refused_and_nothing_else(loads: Loads, form: st
     for case, said in REFUSED.items():
         assert said in refused[case]
         suffix = "-saved" if form == "good" else ""
-        assert f"{loads.folder / case[0] / (case[1] + suffix) / 'model.json'} cannot be a model of Keras 3:" in (
-            refused[case]
+        assert (
+            f"{loads.folder / case[0] / (case[1] + suffix) / 'model.json'} cannot be a model of Keras 3:"
+            in (refused[case])
         )
 
 
@@ -297,7 +298,20 @@ def planted() -> Iterator[tuple[str, str]]:
 def test_without_a_repair_a_model_does_not_load_or_predicts_something_else(loads: Loads, fault: str, key: str) -> None:
     off = loads.off(f"{list(FAULTS).index(fault)}/{key}")
     assert isinstance(off, str) or not off <= CLOSE
-    assert isinstance(good := loads.off(f"good/{key}"), float) and good <= CLOSE
+    good = loads.off(key if key.startswith("as converted") else f"good/{key}")
+    assert isinstance(good, float) and good <= CLOSE
+
+
+@pytest.mark.parametrize("name", ["add", "shared", "nested", "nested-output", "nested-functional"])
+def test_calls_and_ends_are_as_keras_3_writes_them(loads: Loads, convertible_models: Path, name: str) -> None:
+    def ends(file: Path) -> list[Any]:
+        with zipfile.ZipFile(file) as archive:
+            config = json.loads(archive.read("config.json"))["config"]
+        # Of two inputs Keras says them by name or not, as the model was made.
+        return [config["output_layers"], len(config["input_layers"])]
+
+    own = ends(convertible_models / "keras" / name / "model.keras")
+    assert ends(loads.folder / "good" / "keras" / f"{name}.keras") == own
 
 
 # --- files
