@@ -101,6 +101,11 @@ def text(file: Path) -> Path:
     return file
 
 
+def nothing(file: Path) -> Path:
+    file.touch()
+    return file
+
+
 def empty(folder: Path) -> Path:
     folder.mkdir()
     return folder
@@ -122,7 +127,7 @@ WRONG: dict[str, tuple[Callable[[Path], Path], str]] = {
     "text.h5": (text, "neither a .keras nor an .h5 file"),
     "text.json": (text, "is broken"),
     "saved_model.pb": (text, "neither a .keras nor an .h5 file. A model is " + KINDS),
-    "empty.h5": (lambda file: file.touch() or file, "neither a .keras nor an .h5 file"),
+    "empty.h5": (nothing, "neither a .keras nor an .h5 file"),
     "nothing.keras": (lambda file: file, "there is no such file"),
     "nothing.py": (lambda file: file, "there is no such file"),
     "nothing.py:make": (lambda file: file, "there is no such file"),

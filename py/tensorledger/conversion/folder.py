@@ -225,7 +225,7 @@ def dequantized(array: npt.NDArray[Any], how: Json, kind: str = "float32") -> np
     with np.errstate(over="ignore"):
         values = array.astype(np.float64) * float(how["scale"]) + float(how["min"])
         if kind == "int32":
-            return np.floor(values + 0.5).astype(np.int64).astype(np.int32)
+            return np.asarray(np.floor(values + 0.5), np.int32)
         return np.asarray(values, np.float32)
 
 
