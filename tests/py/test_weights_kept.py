@@ -1,4 +1,4 @@
-"""Weights arrive as they are or are refused: what TensorFlow.js would change as it loads, or a smaller type cannot hold,."""
+"""Weights arrive as they are: what TensorFlow.js would change, or a smaller type cannot hold, is refused."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", KERAS_BAC
 import numpy as np
 
 def _unmet(random, weight):
+    if "variance" in weight.name:
+        return np.ones(weight.shape)
     drawn = random.normal(size=weight.shape) * 2
     return np.where(drawn > 2, drawn, -np.abs(drawn)) if weight.ndim > 1 else -np.abs(drawn)
 
@@ -70,7 +72,7 @@ for source, module in {"keras": "keras", "tf-keras": "tf_keras"}.items():
                 model.compile("sgd", "mse")
                 model.fit(x, np.ones((8, 2), "float32"), epochs=3, verbose=0)
             else:
-                model.set_weights([_unmet(random, one) for one in model.get_weights()])
+                model.set_weights([_unmet(random, one) for one in model.weights])
             folder = Path(sys.argv[1]) / source / name / state
             folder.mkdir(parents=True)
             model.save(folder / "model.keras")
