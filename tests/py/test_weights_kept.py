@@ -33,8 +33,8 @@ from pathlib import Path
 os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", KERAS_BACKEND="tensorflow")
 import numpy as np
 
-def _unmet(random, weight):
-    if "variance" in weight.name:
+def _unmet(random, name, weight):
+    if "variance" in name:
         return np.ones(weight.shape)
     drawn = random.normal(size=weight.shape) * 2
     return np.where(drawn > 2, drawn, -np.abs(drawn)) if weight.ndim > 1 else -np.abs(drawn)
@@ -72,7 +72,8 @@ for source, module in {"keras": "keras", "tf-keras": "tf_keras"}.items():
                 model.compile("sgd", "mse")
                 model.fit(x, np.ones((8, 2), "float32"), epochs=3, verbose=0)
             else:
-                model.set_weights([_unmet(random, one) for one in model.weights])
+                both = zip(model.weights, model.get_weights())
+                model.set_weights([_unmet(random, one.name, now) for one, now in both])
             folder = Path(sys.argv[1]) / source / name / state
             folder.mkdir(parents=True)
             model.save(folder / "model.keras")
@@ -105,7 +106,7 @@ def constrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def off(pairs: list[tuple[Path, Path]], release: str = "4.22.0") -> list[float | str]:
     library = tree() / "node_modules" / f"tfjs-{release}"
-    command = [node.path, "--no-warnings", PREDICT, library, *(one for pair in pairs for one in pair)]
+    command: list[str | Path] = [node.path, "--no-warnings", PREDICT, library, *(one for pair in pairs for one in pair)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout.rpartition("@@")[2])
@@ -226,7 +227,14 @@ def folders(convertible_models: Path, tmp_path_factory: pytest.TempPathFactory) 
     for name in NAMES:
         convert_layers(convertible_models / "keras" / name / "model.keras", out / name)
     library = tree() / "node_modules" / "tfjs-4.22.0"
-    command = [node.path, "--no-warnings", SAVE, library, out / "own", *(out / name for name in NAMES)]
+    command: list[str | Path] = [
+        node.path,
+        "--no-warnings",
+        SAVE,
+        library,
+        out / "own",
+        *(out / name for name in NAMES),
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return out
