@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import convertible
 import pytest
+from filelock import FileLock
 
 from tensorledger.workers.pool import Workers
 
@@ -30,3 +33,19 @@ def workers() -> Iterator[Workers]:
     """Workers that a file's tests share."""
     with Workers() as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def convertible_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the models of convertible.py as each Keras saves them; made once, for all processes that run tests."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared / "convertible"
+    with FileLock(f"{folder}.lock"):
+        if not (folder / "complete").is_file():
+            command = [sys.executable, convertible.__file__, str(folder), "layers"]
+            done = subprocess.run(command, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            assert not done.stdout.strip(), done.stdout
+            (folder / "complete").touch()
+    return folder

@@ -1,7 +1,8 @@
 """Models to convert, for whichever Keras is handed in: at least one for each layer that TensorFlow.js has, too.
 
 ``python convertible.py DESTINATION`` (imports TensorFlow) saves each, with random weights, as
-``<keras>/<name>/model.keras`` and ``model.h5``, beside ``reference.json``: inputs, and what that Keras predicts.
+``<keras>/<name>/model.keras`` and ``model.h5``, beside ``reference.json``: inputs, and what that Keras predicts; and as
+a graph model, which takes most of the time, unless ``layers`` is said after DESTINATION.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ MODELS: dict[str, Make] = {
 }
 
 
-def save(destination: Path) -> None:
+def save(destination: Path, *, graphs: bool = True) -> None:
     """Make and save all of them."""
     os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", KERAS_BACKEND="tensorflow")
     for source, module in KERASES.items():
@@ -221,7 +222,8 @@ def save(destination: Path) -> None:
                 "outputs": [np.asarray(one, np.float64).ravel().tolist() for one in outputs],
             }
             (folder / "reference.json").write_text(json.dumps(reference), encoding="utf-8")
-            (folder / "asked.json").write_text(json.dumps(_asked(model, folder)), encoding="utf-8")
+            if graphs:
+                (folder / "asked.json").write_text(json.dumps(_asked(model, folder)), encoding="utf-8")
 
 
 def _asked(model: Any, folder: Path) -> Any:
@@ -258,4 +260,4 @@ def _inputs(random: np.random.Generator, name: str, shape: Any) -> Any:
 
 
 if __name__ == "__main__":
-    save(Path(sys.argv[1]))
+    save(Path(sys.argv[1]), graphs="layers" not in sys.argv[2:])

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tensorledger.conversion.folder import TfjsModel
+from tensorledger.conversion.folder import TfjsModel, told_of_topology
 from tensorledger.conversion.names import RECURRENT, named
 from tensorledger.conversion.refusal import CannotConvert
-from tensorledger.conversion.topology import MODELS, Json, all_layers, changed, is_model, layers_of
+from tensorledger.conversion.tfjs import LAYERS
+from tensorledger.conversion.topology import Json, all_layers, changed, is_model, layers_of
 from tensorledger.conversion.writing import Weight
 from tensorledger.environment.folders import whole_file
 
@@ -27,12 +28,14 @@ def write_keras(model: TfjsModel, destination: Path) -> None:
     """
     import h5py
 
-    topology = _repaired(model)
+    with told_of_topology(model.file):
+        topology = _repaired(model)
+        wanted = list(named(topology))
     weights = {weight.name: weight for weight in model.weights}
     with whole_file(destination) as unfinished:
         beside = unfinished.with_name("weights.h5")
         with h5py.File(beside, "w") as file:
-            for one in named(topology):
+            for one in wanted:
                 # TensorFlow.js itself leaves the name of what a TimeDistributed has inside out.
                 layer, _, own = one.name.partition("/")
                 weight = weights.get(one.name) or weights.get(f"{layer}/{own.rpartition('/')[2]}")
@@ -53,7 +56,7 @@ def _repaired(model: TfjsModel) -> Json:
     if refused:
         raise CannotConvert(f"{model.file} cannot be a model of Keras 3:\n" + "\n".join(refused))
     weights = {weight.name: weight for weight in model.weights}
-    return changed(topology, lambda layer: _layer(layer, weights))
+    return changed(changed(topology, _begun), lambda layer: _layer(layer, weights))
 
 
 def _refusals(topology: Json) -> Iterator[str]:
@@ -65,12 +68,24 @@ def _refusals(topology: Json) -> Iterator[str]:
                 f"{layer['config'].get('name', '?')} ({layer['class_name']}): hard_sigmoid is 0.2 x + 0.5 in "
                 "TensorFlow.js, and x / 6 + 0.5 in Keras 3; make it with sigmoid and train again"
             )
-        if layer["class_name"] in _WITHOUT:
+        if layer["config"].get("interpolation", "nearest") != "nearest":
+            yield (
+                f"{layer['config'].get('name', '?')} ({layer['class_name']}): TensorFlow.js places the corners "
+                "otherwise than Keras 3 when it interpolates; make it with interpolation='nearest' and train again"
+            )
+        if layer["class_name"] in _OTHERWISE:
+            yield (
+                f"{layer['config'].get('name', '?')} ({layer['class_name']}): it is not the same in TensorFlow.js as "
+                "in Keras 3; do it before the model"
+            )
+        if layer["class_name"] in _WITHOUT or layer["class_name"] not in LAYERS:
             yield f"{layer['config'].get('name', '?')} ({layer['class_name']}): Keras 3 has no such layer"
 
 
 _WITHOUT = ("ThresholdedReLU", "RandomWidth")
 """Layers of TensorFlow.js that Keras 3 has not."""
+_OTHERWISE = ("CategoryEncoding", "CenterCrop", "Resizing")
+"""Layers of these names do something else in Keras 3, or fail in TensorFlow.js itself."""
 
 
 def _layer(layer: Json, weights: dict[str, Weight]) -> Json:
@@ -79,8 +94,8 @@ def _layer(layer: Json, weights: dict[str, Weight]) -> Json:
     kind = layer["class_name"]
     if kind == "Sequential":
         listed = layers_of(layer)
-        name = config.get("name", "sequential") if isinstance(config, dict) else "sequential"
-        return _of("keras", "Sequential", {"name": name, "layers": [*_input(listed), *listed]}, layer)
+        name = (config if isinstance(config, dict) else layer).get("name", "sequential")
+        return _of("keras", "Sequential", {"name": name, "layers": listed}, layer)
     if is_model(layer):
         return _of("keras.src.models.functional", "Functional", {"trainable": True, **_recounted(config)}, layer)
     config = {key: _object(value) for key, value in config.items() if key != "batch_input_shape"}
@@ -143,16 +158,18 @@ def _of(module: str, kind: str, config: Any, layer: Json) -> Json:
     return {**layer, "module": module, "class_name": kind, "registered_name": None, "config": config}
 
 
-def _input(listed: list[Json]) -> list[Json]:
-    """Return the input layer that a Sequential of TensorFlow.js has not: its first layer says its shape itself."""
-    first = listed[0] if listed else None
-    if first is None or first["class_name"] == "InputLayer" or first["class_name"] in MODELS:
-        return []
-    shape = first["config"].get("batch_input_shape")
-    if shape is None:
-        return []
-    config = {"batch_shape": shape, "dtype": first["config"].get("dtype", "float32"), "name": "input"}
-    return [_of("keras.layers", "InputLayer", config, {})]
+def _begun(layer: Json) -> Json:
+    """Return a Sequential with the input layer that it has not in TensorFlow.js: its first layer says its shape."""
+    listed = layers_of(layer) if layer["class_name"] == "Sequential" else []
+    if not listed or is_model(listed[0]) or "batch_input_shape" not in listed[0]["config"]:
+        return layer
+    first = listed[0]["config"]
+    if listed[0]["class_name"] == "InputLayer":
+        return layer
+    config = {"name": f"{first['name']}_input", "batch_input_shape": first["batch_input_shape"]}
+    layers = [{"class_name": "InputLayer", "config": {**config, "dtype": first.get("dtype", "float32")}}, *listed]
+    own = layer["config"]
+    return {**layer, "config": {**own, "layers": layers} if isinstance(own, dict) else layers}
 
 
 def _object(value: Any) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorledger.conversion.topology import Json, all_layers, is_model
+from tensorledger.conversion.names import named
+from tensorledger.conversion.topology import Json
 from tensorledger.conversion.writing import Weight
 
 CLOSE = 1e-5
@@ -18,23 +19,20 @@ CLOSE = 1e-5
 def violated(topology: Json, weights: list[Weight]) -> Iterator[str]:
     """Yield the constraints that a model's weights do not meet, so that loading would change them."""
     by_name = {weight.name: weight for weight in weights}
-    for layer in all_layers(topology):
-        if is_model(layer):
+    for one in named(topology):
+        layer, own = one.layer, one.name.rpartition("/")[2]
+        # Of a depthwise_kernel, depthwise_constraint.
+        constraint = layer["config"].get(f"{own.removesuffix('_kernel')}_constraint")
+        if not isinstance(constraint, dict) or one.name not in by_name:
             continue
-        for key, constraint in layer["config"].items():
-            if not key.endswith("_constraint") or not isinstance(constraint, dict):
-                continue
-            weight = by_name.get(f"{layer['config']['name']}/{key.removesuffix('_constraint')}")
-            if weight is None:
-                continue
-            values = np.asarray(weight.read(), np.float64)
-            held = _constrained(values, constraint)
-            if held is None or np.abs(held - values).max(initial=0.0) > CLOSE * np.abs(values).max(initial=1e-30):
-                yield (
-                    f"{layer['config']['name']} ({layer['class_name']}): {weight.name} does not meet its constraint "
-                    f"{constraint['class_name']}, and TensorFlow.js would change it as it loads; train the model, or "
-                    "make it without"
-                )
+        values = np.asarray(by_name[one.name].read(), np.float64)
+        held = _constrained(values, constraint)
+        if held is None or np.abs(held - values).max(initial=0.0) > CLOSE * np.abs(values).max(initial=1e-30):
+            yield (
+                f"{layer['config']['name']} ({layer['class_name']}): {one.name} does not meet its constraint "
+                f"{constraint['class_name']}, and TensorFlow.js would change it as it loads; train the model, or "
+                "make it without"
+            )
 
 
 def _constrained(values: npt.NDArray[Any], constraint: Json) -> npt.NDArray[Any] | None:

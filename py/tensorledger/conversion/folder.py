@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path, PurePosixPath
@@ -20,6 +22,13 @@ _TYPES = {"float32": "<f4", "int32": "<i4", "bool": "|u1"}
 """How each type of a weight lies in a file."""
 _SMALL = {"float16": "<f2", "uint16": "<u2", "uint8": "|u1"}
 """How quantized weights do."""
+_DEEPEST = 256
+"""Levels of a description; no model's comes near, and what walks over it calls itself for each."""
+_RANKS = 32
+"""Dimensions that an array of numpy can have."""
+_LARGEST = sys.float_info.max
+_COUNTED = 2**53
+"""What JavaScript counts exactly up to."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +73,21 @@ def read_tfjs(path: Path) -> TfjsModel:
         raise CannotConvert(f"{file}: two weights are called {twice!r}")
     kind = "graph" if "node" in described["modelTopology"] else "layers"
     found = TfjsModel(file, described, kind, weights)
-    if kind == "layers" and not isinstance(found.topology.get("config"), dict | list):
+    topology: Any = found.topology
+    if kind == "layers" and not (isinstance(topology, dict) and isinstance(topology.get("config"), dict | list)):
         raise CannotConvert(f"{file}: its modelTopology is neither of layers nor of a graph")
     return found
+
+
+@contextmanager
+def told_of_topology(file: Path) -> Iterator[None]:
+    """Say of what walking over a model's layers raises that its description is broken."""
+    try:
+        yield
+    except CannotConvert:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise CannotConvert(f"{file}: its modelTopology is broken: {type(error).__name__}: {error}") from error
 
 
 def read_weights(file: Path) -> tuple[Weight, ...]:
@@ -75,20 +96,41 @@ def read_weights(file: Path) -> tuple[Weight, ...]:
 
 
 def _json(file: Path) -> Json:
+    if not file.is_file():
+        raise CannotConvert(f"{file}: there is no such file")
     try:
-        described = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise CannotConvert(f"{file}: there is no such file") from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        described = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_json)
+    except (ValueError, RecursionError) as error:  # of json, of what is no UTF-8, and of numbers of 4,300 digits
         raise CannotConvert(f"{file} is broken: {error}") from error
     if not isinstance(described, dict):
         raise CannotConvert(f"{file} describes no TensorFlow.js model")
+    if _is_deep(described):
+        raise CannotConvert(f"{file} is broken: it is nested deeper than any model")
     return described
 
 
+def _no_json(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _is_deep(described: Json) -> bool:
+    level: list[Any] = [described]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, dict | list)
+        ]
+    return bool(level)
+
+
 def _weights(file: Path, described: Json) -> tuple[Weight, ...]:
+    groups = described.get("weightsManifest", [])
+    if not isinstance(groups, list):
+        raise CannotConvert(f"{file}: its weightsManifest is no list")
     try:
-        return tuple(weight for group in described.get("weightsManifest", []) for weight in _group(file, group))
+        return tuple(weight for group in groups for weight in _group(file, group))
     except (KeyError, TypeError, AttributeError) as error:
         raise CannotConvert(f"{file}: its weightsManifest is broken: {type(error).__name__}: {error}") from error
 
@@ -98,9 +140,9 @@ def _group(file: Path, group: Json) -> list[Weight]:
     sizes = [shard.stat().st_size for shard in shards]
     weights, at = [], 0
     for entry in group["weights"]:
-        shape = tuple(entry["shape"])
-        if not all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in shape):
-            raise CannotConvert(f"{file}: the weight {entry['name']} has no shape, but {entry['shape']!r}")
+        if not isinstance(entry["name"], str):
+            raise CannotConvert(f"{file}: a weight has no name, but {entry['name']!r}")
+        shape = _shape(file, entry)
         kind = _stored_as(file, entry)
         size = prod(shape) * np.dtype(kind).itemsize
         if at + size > sum(sizes):
@@ -109,11 +151,22 @@ def _group(file: Path, group: Json) -> list[Weight]:
                 f"{', '.join(group['paths']) or 'no file'} end at {sum(sizes):,}"
             )
         read = _reader(shards, sizes, at, size, kind, shape, entry)
-        weights.append(Weight(str(entry["name"]), shape, str(entry["dtype"]), read))
+        weights.append(Weight(entry["name"], shape, entry["dtype"], read))
         at += size
     if at != sum(sizes):
         raise CannotConvert(f"{file}: its weights are {at:,} bytes, and {', '.join(group['paths'])} {sum(sizes):,}")
     return weights
+
+
+def _shape(file: Path, entry: Json) -> tuple[int, ...]:
+    shape = entry["shape"]
+    if not isinstance(shape, list) or not all(
+        isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in shape
+    ):
+        raise CannotConvert(f"{file}: the weight {entry['name']} has no shape, but {shape!r}")
+    if len(shape) > _RANKS or prod(size or 1 for size in shape) > _COUNTED:
+        raise CannotConvert(f"{file}: the weight {entry['name']} has a shape that no array has")
+    return tuple(shape)
 
 
 def _inside(file: Path, written: str) -> Path:
@@ -122,7 +175,11 @@ def _inside(file: Path, written: str) -> Path:
     if path.is_absolute() or ".." in path.parts or "\\" in written or ":" in written:
         raise CannotConvert(f"{file}: its weights' path {written!r} leads outside the folder")
     shard = file.parent / path
-    if not shard.is_file():
+    try:
+        is_there = shard.is_file()
+    except OSError as error:
+        raise CannotConvert(f"{file}: its weights' path {written!r} is none: {error.strerror}") from error
+    if not is_there:
         raise CannotConvert(f"{file} is not whole: there is no {written}")
     if not shard.resolve().is_relative_to(file.parent.resolve()):
         raise CannotConvert(f"{file}: its weights' path {written!r} leads outside the folder")
@@ -130,11 +187,23 @@ def _inside(file: Path, written: str) -> Path:
 
 
 def _stored_as(file: Path, entry: Json) -> str:
-    quantization = entry.get("quantization")
-    kinds, kind = (_SMALL, quantization["dtype"]) if quantization else (_TYPES, entry["dtype"])
+    kinds, kind = _TYPES, entry["dtype"]
+    if "quantization" in entry:
+        how = entry["quantization"]
+        kinds, kind = _SMALL, how["dtype"]
+        # Of these TensorFlow.js makes something of: float32 of all, and int32 of what has a scale.
+        if entry["dtype"] not in ("float32", "int32") or (entry["dtype"] == "int32" and kind == "float16"):
+            raise CannotConvert(f"{file}: the weight {entry['name']} is {entry['dtype']}, and cannot be of {kind}")
+        if kind != "float16" and not all(_is_number(how.get(key)) for key in ("scale", "min")):
+            raise CannotConvert(f"{file}: the weight {entry['name']} is quantized, and has no scale and min")
     if kind not in kinds:
         raise CannotConvert(f"{file}: the weight {entry['name']} is of the type {kind!r}, which is not read here")
     return kinds[kind]
+
+
+def _is_number(value: Any) -> bool:
+    """Say whether it is one that fits a float."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
 def _reader(
@@ -142,19 +211,22 @@ def _reader(
 ) -> Callable[[], npt.NDArray[Any]]:
     def read() -> npt.NDArray[Any]:
         array = np.frombuffer(_bytes(shards, sizes, start, size), kind).reshape(shape)
-        how = entry.get("quantization")
-        if how:
-            return dequantized(array, how)
+        if "quantization" in entry:
+            return dequantized(array, entry["quantization"], entry["dtype"])
         return array.astype(bool) if entry["dtype"] == "bool" else array
 
     return read
 
 
-def dequantized(array: npt.NDArray[Any], how: Json) -> npt.NDArray[np.float32]:
-    """Return what TensorFlow.js makes of quantized numbers: it works in float64 and keeps float32."""
-    if "scale" not in how:
+def dequantized(array: npt.NDArray[Any], how: Json, kind: str = "float32") -> npt.NDArray[Any]:
+    """Return what TensorFlow.js makes of quantized numbers: it works in float64, and keeps float32 or rounds."""
+    if array.dtype.kind == "f":
         return array.astype(np.float32)
-    return np.asarray(array.astype(np.float64) * how["scale"] + how["min"], np.float32)
+    with np.errstate(over="ignore"):
+        values = array.astype(np.float64) * float(how["scale"]) + float(how["min"])
+        if kind == "int32":
+            return np.asarray(np.floor(values + 0.5), np.int32)
+        return np.asarray(values, np.float32)
 
 
 def _bytes(shards: list[Path], sizes: list[int], start: int, size: int) -> bytes:

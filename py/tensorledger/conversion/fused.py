@@ -28,6 +28,14 @@ def terms(node: Json) -> list[str]:
     return found
 
 
+def runs(node: Json) -> bool:
+    """Say whether TensorFlow.js is right with a fused operation.
+
+    Of a depthwise one it does not read LeakyRelu's slope, and says NaN.
+    """
+    return not ("Depthwise" in node["op"] and "LeakyRelu" in _steps(node))
+
+
 def apart(node: Json) -> Iterator[Json]:
     """Yield a node as the plain operations that it stands for, the last by its name; others as they are."""
     kind = node.get("attr", {}).get("T", {"type": "DT_FLOAT"})

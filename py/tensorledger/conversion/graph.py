@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tensorledger.conversion.folder import TfjsModel, read_tfjs
-from tensorledger.conversion.fused import PLAIN, apart, terms
+from tensorledger.conversion.fused import PLAIN, apart, runs, terms
 from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.topology import Json
 from tensorledger.conversion.writing import SHARD, write_model, write_weights
@@ -51,13 +51,14 @@ def write_graph(model: TfjsModel, destination: Path, *, shard: int = SHARD, quan
 def _repaired(model: TfjsModel) -> TfjsModel:
     """Return a graph model in which only a bias, of one dimension, is added by a fused operation.
 
-    TensorFlow fuses sums with anything, as in the steps of a recurrent layer, and the wasm backend refuses those.
+    TensorFlow fuses sums with anything, as in the steps of a recurrent layer, and the wasm backend refuses those. What
+    TensorFlow.js does not run at all is taken apart too.
     """
     biases = {weight.name for weight in model.weights if len(weight.shape) == 1}
     nodes = [
         one
         for node in model.topology["node"]
-        for one in (apart(node) if node["op"] in PLAIN and not set(terms(node)) <= biases else [node])
+        for one in (apart(node) if node["op"] in PLAIN and not (set(terms(node)) <= biases and runs(node)) else [node])
     ]
     return replace(model, described={**model.described, "modelTopology": {**model.topology, "node": nodes}})
 

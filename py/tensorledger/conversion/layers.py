@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tensorledger.conversion.constraints import violated
-from tensorledger.conversion.folder import TfjsModel
+from tensorledger.conversion.folder import TfjsModel, told_of_topology
 from tensorledger.conversion.reading import Source, opened
 from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.refused import refusals
@@ -84,7 +84,8 @@ def convert_tfjs(
     model: TfjsModel, destination: Path, *, release: str = NEWEST, shard: int = SHARD, quantize: str = ""
 ) -> Converted:
     """Write a layers model out of another's folder, as a release can load it. Raises as ``convert_layers`` does."""
-    _refuse(str(model.file), model.topology, False, release)
+    with told_of_topology(model.file):
+        _refuse(str(model.file), model.topology, False, release)
     with whole_folder(destination) as folder:
         manifest = write_weights(folder, model.weights, shard=shard, quantize=quantize)
         # TensorFlow.js itself writes the model without what other converters put around it.
@@ -92,7 +93,8 @@ def convert_tfjs(
             key: value for key, value in model.described["modelTopology"].items() if key not in ("class_name", "config")
         }
         described = {**model.described, "modelTopology": topology, "weightsManifest": manifest}
-        written, changed = repair(described, rules_for(release))
+        with told_of_topology(model.file):
+            written, changed = repair(described, rules_for(release))
         write_model(folder, written)
     return Converted(changed, [])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tensorledger.conversion.topology import Json, is_model, layers_of
 
@@ -45,6 +45,8 @@ class Named:
     """In TensorFlow.js, as ``output/bias``."""
     owners: tuple[str, ...]
     """The names that its name in an .h5 file has, in this order: the layer's, and a Bidirectional's side's."""
+    layer: Json = field(compare=False, repr=False)
+    """The layer, or the cell, whose own it is."""
 
 
 def named(model: Json) -> Iterator[Named]:
@@ -74,23 +76,24 @@ def _in_layer(layer: Json, place: str) -> Iterator[Named]:
         for side in ("forward", "backward"):
             one = {**inner, "config": {**inner["config"], "name": f"{side}_{base}"}}
             for weight in _in_layer(one, f"{place}/{side}_layer"):
-                yield Named(weight.place, f"{config['name']}/{weight.name}", (config["name"], *weight.owners))
+                owners = (config["name"], *weight.owners)
+                yield Named(weight.place, f"{config['name']}/{weight.name}", owners, weight.layer)
     elif kind == "TimeDistributed":
         for weight in _in_layer(config["layer"], f"{place}/layer"):
-            yield Named(weight.place, f"{config['name']}/{weight.name}", (config["name"],))
+            yield Named(weight.place, f"{config['name']}/{weight.name}", (config["name"],), weight.layer)
     elif kind == "RNN":
         yield from _in_cell(config["cell"], f"{place}/cell", config["name"], (config["name"],))
     else:
         held = f"{place}/cell/vars" if kind in RECURRENT else f"{place}/vars"
         for index, name in enumerate(_weights(kind, config)):
-            yield Named(f"{held}/{index}", f"{config['name']}/{name}", (config["name"],))
+            yield Named(f"{held}/{index}", f"{config['name']}/{name}", (config["name"],), layer)
 
 
 def _in_cell(cell: Json, place: str, name: str, owners: tuple[str, ...]) -> Iterator[Named]:
     """Yield the weights of what an RNN was given to repeat; of several cells, each is called by its number."""
     if cell["class_name"] != "StackedRNNCells":
         for index, weight in enumerate(_weights(cell["class_name"].removesuffix("Cell"), cell["config"])):
-            yield Named(f"{place}/vars/{index}", f"{name}/{weight}", owners)
+            yield Named(f"{place}/vars/{index}", f"{name}/{weight}", owners, cell)
         return
     seen: Counter[str] = Counter()
     for number, one in enumerate(cell["config"]["cells"]):

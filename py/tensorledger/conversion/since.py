@@ -26,9 +26,9 @@ class Lack:
     """Whether a layer has it."""
 
 
-NO_MODEL = SpecifierSet(">=0.11,<0.11.7")
-"""Releases that load no converted model: 0.11.1 takes its topology for another, and later ones bring two copies of
-their core, which do not predict."""
+NO_MODEL = {SpecifierSet("==0.9.0"): "0.9.1", SpecifierSet(">=0.11,<0.11.7"): "0.11.7"}
+"""Releases that load no converted model, and the next that does: 0.9.0 itself does not load, 0.11.1 takes a model's
+topology for another, and later ones bring two copies of their core, which do not predict."""
 
 _LAYERS = {
     "<0.7": ("LeakyReLU", "ELU", "ThresholdedReLU", "Softmax", "DepthwiseConv2D"),
@@ -74,8 +74,10 @@ def _dilated(layer: Json) -> bool:
     return any(one != 1 for one in (rate if isinstance(rate, list | tuple) else [rate or 1]))
 
 
-def _functional_with_models(layer: Json) -> bool:
-    return is_model(layer) and layer["class_name"] != "Sequential" and any(map(is_model, layers_of(layer)))
+def _sequential_in_functional(layer: Json) -> bool:
+    if not is_model(layer) or layer["class_name"] == "Sequential":
+        return False
+    return any(inner["class_name"] == "Sequential" for inner in layers_of(layer))
 
 
 def _bare_normalization(layer: Json) -> bool:
@@ -87,7 +89,7 @@ LACKS: tuple[Lack, ...] = (
     *(Lack(releases, f"{kind} layers", _is(kind)) for releases, kinds in _LAYERS.items() for kind in kinds),
     Lack("<0.7", "batch normalization without center or scale", _bare_normalization),
     Lack("<0.9.1", "dilated convolutions", _dilated),
-    Lack("<0.11.7", "models inside a functional model", _functional_with_models),
+    Lack("<0.11.7", "a Sequential inside a functional model", _sequential_in_functional),
     Lack("<0.12.6", "stateful recurrent layers", _option("stateful", True)),
     Lack("<2.5", "the activation swish", _activation("swish", "silu")),
     Lack("<4.19", "the activation gelu", _activation("gelu")),
@@ -98,8 +100,9 @@ WEIGHTLESS = SpecifierSet(">=4.9,<4.11")
 
 def lacking(topology: Json, release: str) -> Iterator[str]:
     """Yield what a release lacks of a model, each with a layer that has it and what release to take."""
-    if NO_MODEL.contains(release):
-        yield f"tfjs@{release} loads no converted model; the next that does is 0.11.7"
+    for none, better in NO_MODEL.items():
+        if none.contains(release):
+            yield f"tfjs@{release} loads no converted model; the next that does is {better}"
     layers = list(all_layers(topology))
     for lack in LACKS:
         found = next((layer for layer in layers if lack.concerns(layer)), None)
@@ -111,4 +114,4 @@ def lacking(topology: Json, release: str) -> Iterator[str]:
 
 
 def _better(lack: Lack) -> str:
-    return f"from {lack.releases[1:]} on they are" if lack.releases.startswith("<") else "1.3.0 is"
+    return f"from {lack.releases[1:]} on it is" if lack.releases.startswith("<") else "1.3.0 is"

@@ -21,7 +21,7 @@ def of_graph(model: TfjsModel) -> Runnable:
     """Return a graph model as one that can be asked. Raises CannotConvert where TensorFlow cannot run it."""
     try:
         graph = json_format.ParseDict(_plain(model.topology), graph_pb2.GraphDef())
-    except (json_format.ParseError, KeyError, TypeError, ValueError) as error:
+    except (json_format.ParseError, LookupError, TypeError, ValueError) as error:
         raise CannotConvert(f"{model.file}: its graph is broken: {error}") from error
     weights = {weight.name: weight.read() for weight in model.weights}
     for node in [*graph.node, *(node for function in graph.library.function for node in function.node_def)]:
