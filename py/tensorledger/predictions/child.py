@@ -131,6 +131,11 @@ def _ordered(keys: list[str], runnable: Runnable) -> list[str]:
     numbered = [f"output_{number}" for number in range(len(keys))]
     if len(keys) == len(runnable.outputs) and (set(keys) == set(numbered) or len(keys) == 1):
         return numbered if len(keys) > 1 else keys
+    # Outputs of the same shape are called after their nodes, which are numbered in the order of the names.
+    nodes = {"Identity" if number == 0 else f"Identity_{number}": key for number, key in enumerate(sorted(numbered))}
+    if len(keys) == len(runnable.outputs) and {nodes.get(key, key) for key in keys} == set(numbered):
+        named = {nodes.get(key, key): key for key in keys}
+        return [named[key] for key in numbered]
     raise CannotConvert(f"the graph model has the outputs {', '.join(keys)}, and not {', '.join(runnable.outputs)}")
 
 
