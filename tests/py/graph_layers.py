@@ -192,6 +192,7 @@ LAYERS: dict[str, Make] = {
     "LocallyConnected1D": _alone(lambda of: of.LocallyConnected1D(3, 2), STEPS),
     "LocallyConnected2D": _image("LocallyConnected2D", 3, 2),
     "MaxNumBoundingBoxes": _boxes,
+    "MaxPooling3D": _alone(lambda of: of.MaxPooling3D((1, 1, 2)), VOLUME),
     "MelSpectrogram": _alone(
         lambda of: of.MelSpectrogram(fft_length=64, sequence_stride=32, num_mel_bins=8, sampling_rate=400), (200,)
     ),

@@ -37,8 +37,8 @@ def convert_graph(saved_model: Path, destination: Path, *, shard: int = SHARD, q
             raise CannotConvert(f"it cannot be a graph model: {error}") from error
         except AssertionError as error:  # "Identity is not in graph": the model could not be frozen
             raise CannotConvert(
-                "it cannot be a graph model: it writes to a variable when it predicts, as layers for augmentation do "
-                "to their seed, and BatchNormalization with training=True to its averages; leave the layer out"
+                "it cannot be a graph model: it writes to a variable when it predicts, as BatchNormalization that is "
+                "called with training=True does to its averages; call layers without"
             ) from error
         described = json.loads((written / "model.json").read_text(encoding="utf-8"))
         if any(one["dtype"] == "string" for group in described["weightsManifest"] for one in group["weights"]):

@@ -6,6 +6,7 @@ Both are JSON files; predictions/ask.py writes the one and reads the other, and 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import sys
@@ -153,7 +154,7 @@ def _export(model: Any, folder: Path) -> None:
     recurrent = [layer for layer in _all_layers(model) if getattr(layer, "unroll", None) is False]
     known = bool(lengths) and None not in lengths and max(lengths) <= STEPS
     try:
-        with _unrolled(recurrent if known else []):
+        with _unrolled(recurrent if known else []), _predicting(model):
             if type(model).__module__.startswith("tf_keras"):
                 model.export(str(folder))
             else:
@@ -176,6 +177,35 @@ def _unrolled(layers: list[Any]) -> Iterator[None]:
             layer.unroll = False
             if kernel is not None:
                 layer._could_use_gpu_kernel = kernel
+
+
+@contextlib.contextmanager
+def _predicting(model: Any) -> Iterator[None]:
+    """Call a model as for predictions, and let layers of Keras 3 for augmentation draw nothing, which is not used then.
+
+    Export leaves it open how it is called, and those layers, by themselves, are in training. What they draw, they write
+    the next seed of to a variable, and a graph that does so cannot be converted.
+    """
+    drawing = [layer for layer in _all_layers(model) if "get_random_transformation" in dir(layer)]
+    drawing = [layer for layer in drawing if type(layer).__module__.startswith("keras.")]
+    called = model.__call__
+    try:
+        if "training" in inspect.signature(model.call).parameters:
+            model.__call__ = lambda *given, **named: called(*given, **{**named, "training": False})
+        for layer in drawing:
+            layer.get_random_transformation = _without_drawing(layer.get_random_transformation)
+        yield
+    finally:
+        vars(model).pop("__call__", None)
+        for layer in drawing:
+            vars(layer).pop("get_random_transformation", None)
+
+
+def _without_drawing(own: Any) -> Any:
+    def drawn(data: Any, training: bool = True, seed: Any = None) -> Any:
+        return own(data, training=training, seed=seed) if training else None
+
+    return drawn
 
 
 def _all_layers(layer: Any) -> Iterator[Any]:
