@@ -65,7 +65,7 @@ def _page(suite: Suite) -> Iterator[str]:
     apart = {**BASES, **OF_TFJS}
     yield "# Layers"
     yield (
-        "Which layers of Keras arrive in TensorFlow.js, as a layers model and as a graph model. "
+        "Which layers of Keras arrive in TensorFlow.js, as a layers model and as a graph model.\n"
         "`python docs/layer_table.py` writes this page out of a run, and a test holds it against another."
     )
     yield _how(suite)
@@ -76,7 +76,7 @@ def _page(suite: Suite) -> Iterator[str]:
     yield markdown(["Class", "Why"], [[f"`{name}`", why] for name, why in apart.items()])
     yield "## Options and activations"
     yield (
-        "What a layer does with an option that is not its default, where that was tried: each a model of that layer "
+        "What a layer does with an option that is not its default, where that was tried: each a model of that layer\n"
         "alone. Beneath, models of several layers that are not right though each of their layers is."
     )
     yield markdown(columns[:3], _option_rows(suite))
@@ -85,9 +85,9 @@ def _page(suite: Suite) -> Iterator[str]:
 def _how(suite: Suite) -> str:
     models = {(case.keras, case.name) for case in suite.found}
     return f"""\
-Measured with Keras {version("keras")} and tf_keras {version("tf-keras")} on TensorFlow {version("tensorflow")}, and
-TensorFlow.js {NEWEST} in Node.js, on {len(models)} models of {len({name for _, name in models})} kinds, with random
-weights. Each predicts for random numbers, for one row of them, for zeros and for numbers a thousand times as large;
+Measured with Keras {version("keras")} and tf_keras {version("tf-keras")} on TensorFlow {version("tensorflow")}, \
+and TensorFlow.js {NEWEST} in Node.js, on {len(models)} models
+of {len({name for _, name in models})} kinds, with random weights. Each predicts for random numbers, for one row of them, for zeros and for numbers a thousand times as large;
 where a layer takes indices, for those.
 
 - **right**: on both backends, cpu and wasm, and of both Kerases, every prediction is as close to Keras's as rounding

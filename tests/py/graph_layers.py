@@ -256,7 +256,7 @@ OPTIONS: dict[str, Make] = {
     "LayerNormalization axis=1": _alone(lambda of: of.LayerNormalization(axis=1), STEPS),
     "LayerNormalization rms_scaling=True": _alone(lambda of: of.LayerNormalization(rms_scaling=True), STEPS),
     "LSTM use_bias=False": _alone(lambda of: of.LSTM(3, use_bias=False), STEPS),
-    "LSTM initial_state": _given_state,
+    "SimpleRNN initial_state": _given_state,
     "LSTM recurrent_activation=hard_sigmoid": _alone(lambda of: of.LSTM(3, recurrent_activation="hard_sigmoid"), STEPS),
     "LSTM return_state=True": _states,
     "MaxPooling2D padding=same": _image("MaxPooling2D", 3, strides=2, padding="same"),
