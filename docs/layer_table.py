@@ -87,7 +87,8 @@ def _how(suite: Suite) -> str:
     return f"""\
 Measured with Keras {version("keras")} and tf_keras {version("tf-keras")} on TensorFlow {version("tensorflow")}, \
 and TensorFlow.js {NEWEST} in Node.js, on {len(models)} models
-of {len({name for _, name in models})} kinds, with random weights. Each predicts for random numbers, for one row of them, for zeros and for numbers a thousand times as large;
+of {len({name for _, name in models})} kinds, with random weights. Each predicts for random numbers, \
+for one row of them, for zeros and for numbers a thousand times as large;
 where a layer takes indices, for those.
 
 - **right**: on both backends, cpu and wasm, and of both Kerases, every prediction is as close to Keras's as rounding
