@@ -57,9 +57,13 @@ export async function loadGraph(tf, folder, host) {
 export function fileHandler(folder, host) {
   return {
     async load() {
-      const {modelTopology, weightsManifest, trainingConfig, format, generatedBy, convertedBy, signature} = await described(folder, host);
+      const {
+        modelTopology, weightsManifest, trainingConfig, format, generatedBy, convertedBy, signature, modelInitializer, initializerSignature,
+      } = await described(folder, host);
       const {weightSpecs, weightData} = await weightsOf(folder, weightsManifest, host);
-      return {modelTopology, weightSpecs, weightData, trainingConfig, format, generatedBy, convertedBy, signature};
+      return {
+        modelTopology, weightSpecs, weightData, trainingConfig, format, generatedBy, convertedBy, signature, modelInitializer, initializerSignature,
+      };
     },
   };
 }

@@ -7,7 +7,6 @@ a graph model, which takes most of the time, unless ``layers`` is said after DES
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import json
 import os
@@ -197,7 +196,7 @@ MODELS: dict[str, Make] = {
 }
 
 
-def save(destination: Path, *, graphs: bool = True) -> None:
+def save(destination: Path) -> None:
     """Make and save all of them."""
     os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", KERAS_BACKEND="tensorflow")
     for source, module in KERASES.items():
@@ -209,7 +208,7 @@ def save(destination: Path, *, graphs: bool = True) -> None:
             except (AttributeError, ValueError, TypeError) as error:
                 print(f"{source}/{name}: {type(error).__name__}: {error}")
                 continue
-            model.set_weights([_weight(random, weight) for weight in model.get_weights()])
+            model.set_weights([drawn(random, weight) for weight in model.get_weights()])
             inputs = [_inputs(random, name, one.shape) for one in model.inputs]
             outputs = model.predict(inputs if len(inputs) > 1 else inputs[0], verbose=0)
             outputs = outputs if isinstance(outputs, list | tuple) else [outputs]
@@ -222,35 +221,14 @@ def save(destination: Path, *, graphs: bool = True) -> None:
                 "outputs": [np.asarray(one, np.float64).ravel().tolist() for one in outputs],
             }
             (folder / "reference.json").write_text(json.dumps(reference), encoding="utf-8")
-            if graphs:
-                (folder / "asked.json").write_text(json.dumps(_asked(model, folder)), encoding="utf-8")
 
 
-def _asked(model: Any, folder: Path) -> Any:
-    """Convert a model to a graph and write what it predicts; return what js/check/parity.mjs needs of both."""
-    from tensorledger.conversion.refusal import CannotConvert
-    from tensorledger.conversion.sources import Given
-    from tensorledger.predictions.child import convert_to_graph
-    from tensorledger.predictions.reference import write_reference
-    from tensorledger.predictions.runnable import of_keras
-
-    runnable = of_keras(model)
-    said: dict[str, Any] = {"sets": write_reference(runnable, folder / "reference"), "weights": len(runnable.weights)}
-    said |= {"inputs": [one.name for one in runnable.inputs], "outputs": runnable.outputs}
-    try:
-        given = Given(folder / "model.keras", "keras")
-        with contextlib.redirect_stdout(sys.stderr):
-            said["graph"] = convert_to_graph(given, model, runnable, str(folder / "graph"))
-    except CannotConvert as error:
-        said["refused"] = str(error)
-    return said
-
-
-def _weight(random: np.random.Generator, weight: Any) -> Any:
+def drawn(random: np.random.Generator, weight: Any) -> Any:
+    """Return other values for a weight, of its shape."""
     if weight.dtype.kind != "f":
         return weight
-    drawn = random.normal(size=weight.shape) * 0.4
-    return (np.abs(drawn) + 0.1 if weight.ndim == 1 else drawn).astype(weight.dtype)  # a variance is not negative
+    values = random.normal(size=weight.shape) * 0.4
+    return (np.abs(values) + 0.1 if weight.ndim == 1 else values).astype(weight.dtype)  # a variance is not negative
 
 
 def _inputs(random: np.random.Generator, name: str, shape: Any) -> Any:
@@ -260,4 +238,4 @@ def _inputs(random: np.random.Generator, name: str, shape: Any) -> Any:
 
 
 if __name__ == "__main__":
-    save(Path(sys.argv[1]), graphs="layers" not in sys.argv[2:])
+    save(Path(sys.argv[1]))

@@ -187,6 +187,18 @@ REFUSED: dict[str, tuple[Json, Json]] = {
     "no-such-layer": (layer("MultiHeadAttention"), layer("Dense")),
     "reset-after": (layer("GRU", reset_after=True), layer("GRU", reset_after=False)),
     "hard-sigmoid": (layer("LSTM", recurrent_activation="hard_sigmoid"), layer("LSTM", recurrent_activation="sigmoid")),
+    "no-such-activation": (layer("Dense", activation="leaky_relu"), layer("Dense", activation="silu")),
+    "relu-options": (layer("ReLU", negative_slope=0.1), layer("ReLU", max_value=6.0, negative_slope=0.0)),
+    "another-axis": (
+        layer("BatchNormalization", axis=[1]) | {"build_config": {"input_shape": [None, 5, 4]}},
+        layer("BatchNormalization", axis=[2]) | {"build_config": {"input_shape": [None, 5, 4]}},
+    ),
+    "keepdims": (layer("GlobalMaxPooling2D", keepdims=True), layer("GlobalMaxPooling2D", keepdims=False)),
+    "transposed-options": (
+        layer("Conv2DTranspose", dilation_rate=[2, 2], output_padding=None),
+        layer("Conv2DTranspose", dilation_rate=[1, 1], output_padding=None),
+    ),
+    "random-width": (layer("RandomWidth"), layer("Rescaling")),
     "causal": (layer("Conv1D", padding="causal"), layer("Conv1D", padding="same")),
     "training-mode": (
         layer("BatchNormalization") | {"inbound_nodes": [{"args": [], "kwargs": {"training": True}}]},

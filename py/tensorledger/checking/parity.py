@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -72,8 +72,13 @@ def compare(form: Form, target: Target, workers: Workers) -> Parity:
         return broken(form, target, f"{type(error).__name__}: {error}")
     if outcome.error is not None:
         return broken(form, target, f"{outcome.error.type}: {outcome.error.message}")
-    outputs = _outputs(form, outcome.told["differences"])
-    weights = {name: int(number) for name, number in outcome.told["weights"].items()}
+    return judged(form, str(target), outcome.told)
+
+
+def judged(form: Form, target: str, told: Mapping[str, Any]) -> Parity:
+    """Return what it means that the scenario told this."""
+    outputs = _outputs(form, told["differences"])
+    weights = {name: int(number) for name, number in told["weights"].items()}
     expected = _expected(form)
     reason = next((f"{one.inputs}, {one.output}: {one.reason}" for one in outputs if not one.ok), "")
     if not reason and weights != {name: expected[name] for name in weights}:
@@ -81,7 +86,7 @@ def compare(form: Form, target: Target, workers: Workers) -> Parity:
     if not reason and "keras" in expected and weights["count"] != expected["keras"]:
         reason = f"it has {weights['count']} weights, and the model in Keras {expected['keras']}"
     return Parity(
-        target=str(target),
+        target=target,
         format=form.format,
         max_abs=_most([one.max_abs for one in outputs]),
         max_rel=_most([one.max_rel for one in outputs]),
@@ -90,8 +95,8 @@ def compare(form: Form, target: Target, workers: Workers) -> Parity:
         outputs=outputs,
         weights=weights,
         expected=expected,
-        compiled=bool(outcome.told["compiled"]),
-        trainable=int(outcome.told["trainable"]),
+        compiled=bool(told["compiled"]),
+        trainable=int(told["trainable"]),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -34,6 +35,14 @@ def convert_graph(saved_model: Path, destination: Path, *, shard: int = SHARD, q
             tf_saved_model_conversion_v2.convert_tf_saved_model(str(saved_model), str(written), control_flow_v2=True)
         except ValueError as error:
             raise CannotConvert(f"it cannot be a graph model: {error}") from error
+        except AssertionError as error:  # "Identity is not in graph": the model could not be frozen
+            raise CannotConvert(
+                "it cannot be a graph model: it writes to a variable when it predicts, as BatchNormalization that is "
+                "called with training=True does to its averages; call layers without"
+            ) from error
+        described = json.loads((written / "model.json").read_text(encoding="utf-8"))
+        if any(one["dtype"] == "string" for group in described["weightsManifest"] for one in group["weights"]):
+            raise CannotConvert("it cannot be a graph model: it has a table of strings, which is not written here")
         model = _repaired(read_tfjs(written))
         refused = list(_refusals(model.topology))
         if refused:
@@ -72,11 +81,20 @@ def _refusals(graph: Json) -> Iterator[str]:
                 "TensorFlow.js would predict NaN; LayerNormalization of tf_keras is such a one: convert it as a layers "
                 "model, or save it with Keras 3"
             )
+        if node["op"] == "Conv2DBackpropInput" and set(_integers(node, "dilations")) - {1}:
+            yield (
+                f"{node['name']} ({node['op']}): TensorFlow.js has no dilated transposed convolution, and would "
+                "predict something else; use dilation_rate=1 and train again"
+            )
         if node["op"] in _RANDOM:
             yield (
                 f"{node['name']} ({node['op']}): it draws random numbers when it predicts, so that no two predictions "
                 "are alike; call layers such as Dropout without training=True"
             )
+
+
+def _integers(node: Json, attribute: str) -> list[int]:
+    return [int(number) for number in node.get("attr", {}).get(attribute, {}).get("list", {}).get("i", [])]
 
 
 _RANDOM = (

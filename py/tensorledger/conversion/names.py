@@ -104,7 +104,9 @@ def _in_cell(cell: Json, place: str, name: str, owners: tuple[str, ...]) -> Iter
 
 
 def _weights(kind: str, config: Json) -> list[str]:
-    return [name for name in WEIGHTS.get(kind, ()) if config.get(_OPTIONAL.get(name, ""), True)]
+    without = ("beta",) if config.get("rms_scaling") else ()
+    wanted = [name for name in WEIGHTS.get(kind, ()) if name not in without]
+    return [name for name in wanted if config.get(_OPTIONAL.get(name, ""), True)]
 
 
 def _folder(kind: str) -> str:

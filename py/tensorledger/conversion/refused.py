@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from tensorledger.conversion.tfjs import LAYERS
@@ -44,6 +44,39 @@ def _is_custom(layer: Json, keras_3: bool) -> bool:
     return bool(layer.get("registered_name")) and not str(layer.get("module", "")).startswith(("keras", "tf_keras"))
 
 
+_ACTIVATIONS = (
+    "elu", "selu", "relu", "relu6", "linear", "sigmoid", "hard_sigmoid", "hardSigmoid", "softplus", "softsign", "tanh",
+    "softmax", "log_softmax", "logSoftmax", "gelu", "gelu_new", "mish", "swish", "silu",
+)  # fmt: skip
+"""Those that TensorFlow.js has, as Keras and as TensorFlow.js write them."""
+
+
+def _is_unknown_activation(layer: Json, keras_3: bool) -> bool:
+    return any(
+        key.endswith("activation") and isinstance(value, str) and value not in _ACTIVATIONS
+        for key, value in layer["config"].items()
+    )
+
+
+def _is_along_another_axis(layer: Json, keras_3: bool) -> bool:
+    """Say whether a layer works along an axis that is not the last, or, of a Softmax, is not known to be."""
+    if layer["class_name"] not in ("BatchNormalization", "Softmax"):
+        return False
+    axis, shape = layer["config"].get("axis", -1), (layer.get("build_config") or {}).get("input_shape") or []
+    axes = axis if isinstance(axis, list) else [axis]
+    if not shape and layer["class_name"] == "Softmax":
+        return axes != [-1]  # a file of Keras 3 does not say how many axes there are
+    return bool(shape) and any(one not in (-1, len(shape) - 1) for one in axes)
+
+
+def _is_other_transposed(layer: Json, keras_3: bool) -> bool:
+    if layer["class_name"] not in ("Conv2DTranspose", "Conv3DTranspose"):
+        return False
+    rate = layer["config"].get("dilation_rate") or 1
+    dilated = any(one != 1 for one in (rate if isinstance(rate, list) else [rate]))
+    return dilated or layer["config"].get("output_padding") is not None
+
+
 KINDS: tuple[Refused, ...] = (
     Refused(
         "lambda",
@@ -80,6 +113,45 @@ KINDS: tuple[Refused, ...] = (
         "hard_sigmoid is x / 6 + 0.5 in Keras 3, and 0.2 x + 0.5 in TensorFlow.js",
         f"use sigmoid and train again, or {AS_GRAPH}",
         lambda layer, keras_3: keras_3 and _activation("hard_sigmoid")(layer),
+    ),
+    Refused(
+        "no-such-activation",
+        "TensorFlow.js has no such activation",
+        AS_GRAPH,
+        _is_unknown_activation,
+    ),
+    Refused(
+        "relu-options",
+        "TensorFlow.js has of ReLU's options max_value only, and would predict something else",
+        f"use LeakyReLU and train again, or {AS_GRAPH}",
+        lambda layer, keras_3: (
+            layer["class_name"] == "ReLU"
+            and any(bool(layer["config"].get(option)) for option in ("negative_slope", "threshold"))
+        ),
+    ),
+    Refused(
+        "another-axis",
+        "TensorFlow.js does it along the last axis only, and would predict something else or throw",
+        f"put Permute around it, or {AS_GRAPH}",
+        _is_along_another_axis,
+    ),
+    Refused(
+        "keepdims",
+        "TensorFlow.js has no keepdims, and would predict another shape",
+        f"use Reshape after it, or {AS_GRAPH}",
+        lambda layer, keras_3: layer["class_name"].startswith("Global") and bool(layer["config"].get("keepdims")),
+    ),
+    Refused(
+        "transposed-options",
+        "TensorFlow.js has a transposed convolution without dilation_rate and output_padding only",
+        "use neither and train again",
+        _is_other_transposed,
+    ),
+    Refused(
+        "random-width",
+        "TensorFlow.js computes a negative size for its output, and does not load it",
+        f"leave it out, as it does nothing when predicting, or {AS_GRAPH}",
+        _is("RandomWidth"),
     ),
     Refused(
         "causal",
@@ -123,9 +195,64 @@ KINDS: tuple[Refused, ...] = (
         "grouped",
         "TensorFlow.js has no grouped convolution, and would predict something else or not load",
         AS_GRAPH,
-        lambda layer, keras_3: (layer["config"].get("groups") or 1) != 1,
+        lambda layer, keras_3: "Conv" in layer["class_name"] and (layer["config"].get("groups") or 1) != 1,
     ),
 )
+
+
+GRAPHS: tuple[Refused, ...] = (
+    Refused(
+        "integer-lookup",
+        "the graph of it loses the shape of what it looks up in TensorFlow.js",
+        "look indices up before the model",
+        _is("IntegerLookup"),
+    ),
+    Refused(
+        "equalization",
+        "TensorFlow.js throws in its graph, since it reads a shape that is not known as none",
+        "do it before the model",
+        _is("ContrastLimitedAdaptiveHistogramEqualization"),
+    ),
+    Refused(
+        "sparsemax",
+        "TensorFlow.js throws in its graph, since shapes do not fit",
+        "use softmax and train again",
+        lambda layer, keras_3: _activation("sparsemax")(layer),
+    ),
+    Refused(
+        "loop-of-images",
+        "TensorFlow.js disposes a tensor that the loop in its graph still needs",
+        "convert it as a layers model, or save it with Keras 3",
+        lambda layer, keras_3: (
+            not keras_3 and layer["class_name"] == "ConvLSTM2D" and bool(layer["config"].get("return_sequences"))
+        ),
+    ),
+)
+"""What a graph model cannot have; beside these, conversion/graph.py refuses operations."""
+
+
+def graph_refusals(layers: Iterable[Json], keras_3: bool) -> Iterator[str]:
+    """Yield what a graph model could not have of layers, as ``refusals`` does."""
+    for layer in layers:
+        for kind in GRAPHS:
+            if kind.concerns(layer, keras_3):
+                yield _said(layer, kind)
+
+
+def _said(layer: Json, kind: Refused) -> str:
+    return f"{layer['config'].get('name', '?')} ({layer['class_name']}): {kind.why}; {kind.instead}"
+
+
+def _masks_averaged(topology: Json) -> Iterator[str]:
+    """Yield the layers that average over steps which a mask leaves out in Keras, and not in TensorFlow.js."""
+    layers = [layer for layer in all_layers(topology) if not is_model(layer)]
+    masked = any(layer["class_name"] == "Masking" or layer["config"].get("mask_zero") for layer in layers)
+    for layer in layers:
+        if masked and layer["class_name"] == "GlobalAveragePooling1D":
+            yield (
+                f"{layer['config'].get('name', '?')} (GlobalAveragePooling1D): TensorFlow.js averages masked steps "
+                f"too, and would predict something else; do without masks and train again, or {AS_GRAPH}"
+            )
 
 
 def refusals(topology: Json, keras_3: bool) -> Iterator[str]:
@@ -135,4 +262,5 @@ def refusals(topology: Json, keras_3: bool) -> Iterator[str]:
             continue
         for kind in KINDS:
             if kind.concerns(layer, keras_3):
-                yield f"{layer['config'].get('name', '?')} ({layer['class_name']}): {kind.why}; {kind.instead}"
+                yield _said(layer, kind)
+    yield from _masks_averaged(topology)

@@ -6,6 +6,7 @@ Both are JSON files; predictions/ask.py writes the one and reads the other, and 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import sys
@@ -18,6 +19,7 @@ os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", KERAS_BAC
 
 from tensorledger.conversion.folder import read_tfjs
 from tensorledger.conversion.refusal import CannotConvert
+from tensorledger.conversion.refused import graph_refusals
 from tensorledger.conversion.sources import Given
 from tensorledger.conversion.writing import SHARD
 from tensorledger.predictions.runnable import Array, Runnable, of_keras, of_saved_model
@@ -98,6 +100,7 @@ def convert_to_graph(
         else:
             saved = source.path
             if model is not None:
+                _refuse(model)
                 saved = Path(folder) / "saved"
                 _export(model, saved)
             convert_graph(saved, Path(destination), shard=shard, quantize=quantize)
@@ -112,6 +115,22 @@ def convert_to_graph(
         "outputs": [outputs[key] for key in keys],
         "keys": keys,
     }
+
+
+def _refuse(model: Any) -> None:
+    """Raise CannotConvert where TensorFlow.js would be wrong with the graph of one of a model's layers."""
+    keras_3 = not type(model).__module__.startswith("tf_keras")
+    described = ({"class_name": type(layer).__name__, "config": _config(layer)} for layer in _all_layers(model))
+    refused = list(graph_refusals(described, keras_3))
+    if refused:
+        raise CannotConvert("it cannot be a graph model:\n" + "\n".join(refused))
+
+
+def _config(layer: Any) -> dict[str, Any]:
+    try:
+        return {**layer.get_config(), "name": layer.name}
+    except Exception:  # a layer of one's own need not describe itself
+        return {"name": layer.name}
 
 
 def _named(name: str, inputs: dict[str, str]) -> str:
@@ -131,6 +150,11 @@ def _ordered(keys: list[str], runnable: Runnable) -> list[str]:
     numbered = [f"output_{number}" for number in range(len(keys))]
     if len(keys) == len(runnable.outputs) and (set(keys) == set(numbered) or len(keys) == 1):
         return numbered if len(keys) > 1 else keys
+    # Outputs of the same shape are called after their nodes, which are numbered in the order of the names.
+    nodes = {"Identity" if number == 0 else f"Identity_{number}": key for number, key in enumerate(sorted(numbered))}
+    if len(keys) == len(runnable.outputs) and {nodes.get(key, key) for key in keys} == set(numbered):
+        named = {nodes.get(key, key): key for key in keys}
+        return [named[key] for key in numbered]
     raise CannotConvert(f"the graph model has the outputs {', '.join(keys)}, and not {', '.join(runnable.outputs)}")
 
 
@@ -148,7 +172,7 @@ def _export(model: Any, folder: Path) -> None:
     recurrent = [layer for layer in _all_layers(model) if getattr(layer, "unroll", None) is False]
     known = bool(lengths) and None not in lengths and max(lengths) <= STEPS
     try:
-        with _unrolled(recurrent if known else []):
+        with _unrolled(recurrent if known else []), _predicting(model):
             if type(model).__module__.startswith("tf_keras"):
                 model.export(str(folder))
             else:
@@ -171,6 +195,35 @@ def _unrolled(layers: list[Any]) -> Iterator[None]:
             layer.unroll = False
             if kernel is not None:
                 layer._could_use_gpu_kernel = kernel
+
+
+@contextlib.contextmanager
+def _predicting(model: Any) -> Iterator[None]:
+    """Call a model as for predictions, and let layers of Keras 3 for augmentation draw nothing, which is not used then.
+
+    Export leaves it open how it is called, and those layers, by themselves, are in training. What they draw, they write
+    the next seed of to a variable, and a graph that does so cannot be converted.
+    """
+    drawing = [layer for layer in _all_layers(model) if "get_random_transformation" in dir(layer)]
+    drawing = [layer for layer in drawing if type(layer).__module__.startswith("keras.")]
+    called = model.__call__
+    try:
+        if "training" in inspect.signature(model.call).parameters:
+            model.__call__ = lambda *given, **named: called(*given, **{**named, "training": False})
+        for layer in drawing:
+            layer.get_random_transformation = _without_drawing(layer.get_random_transformation)
+        yield
+    finally:
+        vars(model).pop("__call__", None)
+        for layer in drawing:
+            vars(layer).pop("get_random_transformation", None)
+
+
+def _without_drawing(own: Any) -> Any:
+    def drawn(data: Any, training: bool = True, seed: Any = None) -> Any:
+        return own(data, training=training, seed=seed) if training else None
+
+    return drawn
 
 
 def _all_layers(layer: Any) -> Iterator[Any]:
