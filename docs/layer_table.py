@@ -93,7 +93,8 @@ where a layer takes indices, for those.
 
 - **right**: on both backends, cpu and wasm, and of both Kerases, every prediction is as close to Keras's as rounding
   explains ([why that much](decisions/0005-rounding-bound.md)), and the converted model has all its weights.
-- **wrong**: it is converted without complaint and predicts something else, or TensorFlow.js throws.
+- **wrong**: it is converted without complaint, and on that backend it predicts something else, or TensorFlow.js throws;
+  `tensorledger check` says so.
 - **refused**: the converter says no, with this reason.
 - **not made**: Keras itself cannot make a model of it here, with this error.
 
