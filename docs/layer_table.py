@@ -92,7 +92,7 @@ for one row of them, for zeros and for numbers a thousand times as large;
 where a layer takes indices, for those.
 
 - **right**: on both backends, cpu and wasm, and of both Kerases, every prediction is as close to Keras's as rounding
-  explains ([why that much](decisions/0005-rounding-bound.md)), and the converted model has all its weights.
+  explains ([why that much](decisions/0018-checking-a-model.md)), and the converted model has all its weights.
 - **wrong**: it is converted without complaint, and on that backend it predicts something else, or TensorFlow.js throws;
   `tensorledger check` says so.
 - **refused**: the converter says no, with this reason.
