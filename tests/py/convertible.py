@@ -96,6 +96,14 @@ def _leaky(k: Any) -> Any:
     return k.Sequential([k.Input((6,)), k.layers.Dense(5), k.layers.LeakyReLU(**slope)])
 
 
+def _early_names(k: Any) -> Any:
+    orthogonal = k.initializers.Orthogonal
+    if k.__version__.startswith("3"):
+        # As the first releases of Keras 3 write it.
+        orthogonal = type("OrthogonalInitializer", (orthogonal,), {})
+    return k.Sequential([k.Input((5, 4)), k.layers.LSTM(3, recurrent_initializer=orthogonal(seed=1))])
+
+
 def _thresholded(k: Any) -> Any:
     hidden = [k.layers.Dense(5), k.layers.ThresholdedReLU(0.2)] if hasattr(k.layers, "ThresholdedReLU") else []
     return k.Sequential([k.Input((6,)), *hidden, k.layers.Dense(2)])
@@ -166,6 +174,7 @@ MODELS: dict[str, Make] = {
     "masking": _steps(lambda of: of.Masking(0.0), lambda of: of.LSTM(3)),
     "simple-rnn": _steps(lambda of: of.SimpleRNN(4, return_sequences=True), lambda of: of.SimpleRNN(3)),
     "lstm": _steps(lambda of: of.LSTM(4, return_sequences=True), lambda of: of.LSTM(3, go_backwards=True)),
+    "early-names": _early_names,
     "gru": _steps(lambda of: of.GRU(4, reset_after=False)),
     "bidirectional": _steps(
         lambda of: of.Bidirectional(of.LSTM(3, return_sequences=True)),

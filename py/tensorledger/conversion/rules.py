@@ -231,6 +231,21 @@ def _swish(model: Json) -> Json:
     return _each_config(model, change)
 
 
+def _initializer_names(model: Json) -> Json:
+    def named(value: Any) -> Any:
+        if not isinstance(value, dict) or value.get("class_name") not in (
+            "OrthogonalInitializer",
+            "IdentityInitializer",
+        ):
+            return value
+        return {**value, "class_name": value["class_name"].removesuffix("Initializer")}
+
+    def change(_kind: str, config: Json) -> Json:
+        return {key: named(value) if key.endswith("_initializer") else value for key, value in config.items()}
+
+    return _each_config(model, change)
+
+
 # --- older releases
 
 
@@ -354,6 +369,13 @@ RULES: tuple[Rule, ...] = (
         kerases=("keras",),
         applies_to="activations",
         rewrite=_swish,
+    ),
+    Rule(
+        name="initializer-names",
+        reason="Unknown initializer: OrthogonalInitializer, as Keras 3.0 to 3.6 call what is called Orthogonal",
+        kerases=("keras",),
+        applies_to="initializers",
+        rewrite=_initializer_names,
     ),
     Rule(
         name="wrapped-names",
