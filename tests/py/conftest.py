@@ -43,7 +43,7 @@ def convertible_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = shared / "convertible"
     with FileLock(f"{folder}.lock"):
         if not (folder / "complete").is_file():
-            command = [sys.executable, convertible.__file__, str(folder), "layers"]
+            command = [sys.executable, convertible.__file__, str(folder)]
             done = subprocess.run(command, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
             assert not done.stdout.strip(), done.stdout

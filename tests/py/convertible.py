@@ -1,8 +1,7 @@
 """Models to convert, for whichever Keras is handed in: at least one for each layer that TensorFlow.js has, too.
 
 ``python convertible.py DESTINATION`` (imports TensorFlow) saves each, with random weights, as
-``<keras>/<name>/model.keras`` and ``model.h5``, beside ``reference.json``: inputs, and what that Keras predicts; and as
-a graph model, which takes most of the time, unless ``layers`` is said after DESTINATION.
+``<keras>/<name>/model.keras`` and ``model.h5``, beside ``reference.json``: inputs, and what that Keras predicts.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def models(convertible_models: Path, tmp_path_factory: pytest.TempPathFactory) -
     script = (
         "import sys; from pathlib import Path; import convertible, test_since;"
         "convertible.MODELS = test_since.MORE; convertible.KERASES = {'keras': 'keras'};"
-        "convertible.save(Path(sys.argv[1]), graphs=False)"
+        "convertible.save(Path(sys.argv[1]))"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     command: list[str | Path] = [sys.executable, "-c", script, out]
