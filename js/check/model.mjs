@@ -10,12 +10,23 @@ export const tensor = (tf, {shape, dtype, values}) => tf.tensor(values, shape, d
 export const openModel = ({models, params: {format, folder}}) => (format === 'graph' ? models.loadGraph(folder) : models.load(folder));
 
 /**
+ * What belongs to some names, in the order of others; as it is where the names are not the same.
+ * @template T @param {string[] | undefined} wanted @param {string[] | undefined} names @param {T[]} all
+ */
+const inOrder = (wanted, names, all) => (
+  wanted?.length === all.length && names?.length === all.length && wanted.every(name => names.includes(name)) && new Set(names).size === all.length
+    ? wanted.map(name => all[names.indexOf(name)]) : all);
+
+/**
  * One tensor for each output, in the reference's order.
  * @param {any} model @param {any[]} feed @param {{format: string, inputs: string[], outputs: string[]}} params
  * @returns {Promise<any[]>}
  */
 export async function predictions(model, feed, {format, inputs, outputs}) {
-  if (format !== 'graph') return [model.predict(feed.length === 1 ? feed[0] : feed)].flat();
+  if (format !== 'graph') {
+    const ordered = inOrder(model.inputNames, inputs, feed);
+    return inOrder(outputs, model.outputNames, [model.predict(ordered.length === 1 ? ordered[0] : ordered)].flat());
+  }
   const named = Object.fromEntries(inputs.map((name, index) => [name, feed[index]]));
   const before = new Set(feed);
   let said;

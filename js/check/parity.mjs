@@ -8,6 +8,21 @@ import {openModel, predictions, sizeOf, tensor} from './model.mjs';
 /** @param {{shape: number[], dtype: string}} weight */
 const bytesOf = ({shape, dtype}) => sizeOf(shape) * (dtype === 'bool' ? 1 : 4);
 
+/**
+ * How many times what is explained the difference is, where it is most; null where something is not a finite number.
+ * @param {ArrayLike<number>} found @param {ArrayLike<number>} expected @param {ArrayLike<number>} explained
+ * @param {ArrayLike<number>} [error]  what quantized weights explain besides
+ */
+function largestShare(found, expected, explained, error) {
+  let most = 0;
+  for (let i = 0; i < expected.length; i += 1) {
+    const off = Math.abs(found[i] - expected[i]);
+    if (!Number.isFinite(off)) return null;
+    if (off > 0) most = Math.max(most, off / (explained[i] + (error?.[i] ?? 0)));
+  }
+  return Number.isFinite(most) ? most : Number.MAX_VALUE;
+}
+
 /** @param {any} context */
 export async function prepare(context) {
   const {tf, models, params, tell} = context;
@@ -25,8 +40,11 @@ export async function prepare(context) {
     if (said.length !== outputs.length) throw new Error(`it gives ${said.length} outputs, and not ${outputs.length}`);
     said.forEach((prediction, index) => {
       const {shape, values} = stored.get(`${inputs}/output/${index}`);
-      const off = difference(prediction.dataSync(), values);
-      differences.push({inputs, output: index, shape: prediction.shape, expected: shape, ...off});
+      const found = prediction.dataSync();
+      const explained = stored.get(`${inputs}/bound/${index}`).values;
+      const error = stored.get(`${inputs}/error/${params.format}/${index}`)?.values;
+      const times = largestShare(found, values, explained, error);
+      differences.push({inputs, output: index, shape: prediction.shape, expected: shape, ...difference(found, values), times});
     });
     for (const one of [...feed, ...said]) one.dispose();
   }

@@ -180,10 +180,39 @@ def layer(kind: str, **config: Any) -> Json:
     return {"class_name": kind, "config": {"name": "here", **config}, "module": "keras.layers", "registered_name": None}
 
 
+def called(one: Json, **kwargs: Any) -> Json:
+    return one | {"inbound_nodes": [{"args": [], "kwargs": kwargs}]}
+
+
 REFUSED: dict[str, tuple[Json, Json]] = {
+    "given-mask": (called(layer("LSTM"), mask={"class_name": "__keras_tensor__"}), called(layer("LSTM"), mask=None)),
+    "both-ways": (
+        layer("Bidirectional", layer=layer("RNN", cell=layer("LSTMCell"))),
+        layer("Bidirectional", layer=layer("LSTM")),
+    ),
+    "backward-layer": (
+        layer("Bidirectional", layer=layer("LSTM", units=2), backward_layer=layer("LSTM", units=3)),
+        layer("Bidirectional", layer=layer("LSTM", units=2), backward_layer=layer("LSTM", units=2, go_backwards=True)),
+    ),
+    "wrapped": (
+        layer("TimeDistributed", layer=layer("Bidirectional", layer=layer("LSTM"))),
+        layer("TimeDistributed", layer=layer("LSTM")),
+    ),
+    "dilated-depthwise": (
+        layer("DepthwiseConv2D", dilation_rate=[2, 2]),
+        layer("DepthwiseConv2D", dilation_rate=[1, 1]),
+    ),
+    "input-type": (layer("InputLayer", dtype="int64"), layer("InputLayer", dtype="int32")),
+    "concatenation": (layer("Concatenate", axis=-2), layer("Concatenate", axis=-1)),
+    "channels-first": (
+        layer("GlobalMaxPooling1D", data_format="channels_first"),
+        layer("GlobalMaxPooling1D", data_format="channels_last"),
+    ),
+    "time-major": (layer("LSTM", time_major=True), layer("LSTM", time_major=False)),
     "lambda": (layer("Lambda"), layer("Dense")),
     "custom-layer": (layer("Mine") | {"module": "mine", "registered_name": "mine>Mine"}, layer("Dense")),
     "operation": (layer("Tanh") | {"module": "keras.src.ops.numpy"}, layer("Dense")),
+    "mask": (layer("NotEqual") | {"module": "keras.src.ops.numpy"}, layer("Dense")),
     "no-such-layer": (layer("MultiHeadAttention"), layer("Dense")),
     "reset-after": (layer("GRU", reset_after=True), layer("GRU", reset_after=False)),
     "hard-sigmoid": (layer("LSTM", recurrent_activation="hard_sigmoid"), layer("LSTM", recurrent_activation="sigmoid")),
@@ -214,6 +243,8 @@ REFUSED: dict[str, tuple[Json, Json]] = {
 
 def inside(one: Json) -> Json:
     wrapped = {"class_name": "TimeDistributed", "config": {"name": "outside", "layer": one}}
+    if one["class_name"] in ("Bidirectional", "TimeDistributed"):
+        wrapped = one  # which are not wrapped once more
     return {"class_name": "Sequential", "config": {"name": "model", "layers": [wrapped]}}
 
 

@@ -24,6 +24,8 @@ from tensorledger.targets.catalogue import resolve
 from tensorledger.targets.target import Target
 from tensorledger.workers.pool import Workers
 
+INTERRUPTED = "interrupted"
+"""Why not all was checked, where someone stopped it."""
 TARGETS = ("tfjs", "tfjs/wasm")
 """Where a model is checked unless told, beside the Keras that it is of."""
 FORMATS = ("auto", "layers", "graph", "both")
@@ -73,11 +75,14 @@ class _Check:
         self._quantized: dict[str, dict[str, list[float]]] = {}
         self._converted = Converted([], [])
         self._left_out: list[str] = []
+        self._notes: list[str] = []
 
     def run(self) -> Checked:
         error = ""
         try:
             self._run()
+        except KeyboardInterrupt:
+            error = INTERRUPTED
         except (CannotConvert, TensorFlowBroke, OSError) as found:
             error = str(found)
         return Checked(
@@ -92,6 +97,7 @@ class _Check:
             refused=self._refused,
             error=error,
             quantized=self._quantized,
+            notes=self._notes,
             rules=self._converted.rules,
             left_out=[*self._converted.left_out, *self._left_out],
         )
@@ -174,6 +180,7 @@ class _Check:
             self._refused.append(Refusal("graph", reason, "layers" if "layers" in self._formats else None))
         elif graph:
             self._formats.append("graph")
+            self._notes += answer.notes()
         return answer, reference
 
     def _forms(self, answer: Answer, reference: Path) -> list[Form]:

@@ -24,7 +24,9 @@ class Off(msgspec.Struct, frozen=True, kw_only=True):
     max_rel: float | None
     """Of what Python predicts; null also where that is 0 and the other is not."""
     bound: float
-    """What rounding explains, and what the quantized weights do."""
+    """What rounding explains, and what the quantized weights do: the largest of the output's numbers."""
+    times: float | None = None
+    """How many times what is explained of the same number a difference is, at most; 1 is allowed."""
     ok: bool
     reason: str = ""
 
@@ -83,6 +85,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """Why nothing could be checked, or not all."""
     quantized: dict[str, dict[str, list[float]]] = {}
     """By format and set of inputs, by how much each output is off for the quantized weights alone."""
+    notes: list[str] = []
+    """What there is to know when it is used."""
     rules: list[str] = []
     left_out: list[str] = []
 
@@ -93,8 +97,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         lives = all(result.verdict in AS_EXPECTED for result in self.results)
         return found and lives and not self.refused and not self.error
 
-    def __str__(self) -> str:
-        """Return the page that the command prints, without colours."""
+    def __repr__(self) -> str:
+        """Return the page that the command prints, without colours: what pytest shows of ``assert found.ok, found``."""
         from tensorledger.terminal.check import page
         from tensorledger.terminal.console import plain
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from tensorledger.cells.cell import Cell, Settings, run_cell
 from tensorledger.checking.checked import Advice
 from tensorledger.environment.tree import tree
@@ -26,6 +28,8 @@ RECIPES = {
 }
 """The recipes that are tried in this order, by what the model is there; the first says least to write."""
 CYCLES = 3
+CANNOT_TRAIN = "not registered for backend"
+"""What TensorFlow.js throws where a backend has no kernel for a gradient: the model can be used there all the same."""
 
 
 def live(
@@ -47,6 +51,10 @@ def _life(
     for recipe in RECIPES[format]:
         asked = replace(settings, recipe=recipe, params={**params, "usage": usage}, expectation=Expectation())
         result = run_cell(Cell(scenario, target), workers, asked).result
+        if usage == "trained" and result.error is not None and CANNOT_TRAIN in result.error.message:
+            said = f"the backend {target.backend} cannot train it: {result.error.message}"
+            skipped = msgspec.structs.replace(result, verdict="skip", reason=said, error=None, leaks=[])
+            return skipped, Advice(target=str(target), format=format, usage=usage, recipe=None)
         if result.verdict in AS_EXPECTED:
             return result, Advice(target=str(target), format=format, usage=usage, recipe=recipe)
         tried.append((recipe, result))

@@ -127,14 +127,16 @@ def _off(form: Form, found: dict[str, Any], reference: dict[str, Any]) -> Off:
         reason = f"a prediction of the shape {found['shape']}, and not {found['expected']}"
     elif max_abs is None:
         reason = "a prediction that is not a finite number (NaN or infinite)"
-    elif max_abs > bound:
-        reason = f"off by {max_abs:.2g}, and rounding explains {bound:.2g}"
+    elif found["times"] > 1:
+        times = f", {found['times']:.2g} times what is explained there" if max_abs <= bound else ""
+        reason = f"off by {max_abs:.2g}, and rounding explains {bound:.2g}{times}"
     return Off(
         inputs=found["inputs"],
         output=form.outputs[found["output"]],
         max_abs=max_abs,
         max_rel=found["max_rel"],
         bound=bound,
+        times=found["times"],
         ok=not reason,
         reason=reason,
     )

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 from rich.markup import escape
 
-from tensorledger.checking.check import FORMATS, Asked
+from tensorledger.checking.check import FORMATS, INTERRUPTED, Asked
 from tensorledger.checking.check import check as checked
 from tensorledger.checking.lives import CYCLES
 from tensorledger.cli.conversion import conversion_options
-from tensorledger.cli.options import json_option, target_option, write_json
+from tensorledger.cli.options import TargetType, json_option, write_json
 from tensorledger.conversion.convert import Wanted
 from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.sources import given
@@ -26,7 +26,14 @@ from tensorledger.terminal.progress import progress
 
 @click.command()
 @click.argument("model")
-@target_option
+@click.option(
+    "-t",
+    "--target",
+    "chosen",
+    type=TargetType(),
+    multiple=True,
+    help="Where to run: name[@version][/backend], a range, or a named set. Again for more. Default: see above.",
+)
 @click.option(
     "--format",
     "form",
@@ -62,14 +69,17 @@ def check(
 
     Predictions are compared on random numbers, one row, zeros, large numbers and your own, and held to what rounding
     explains for this model; then it is loaded, predicts and, where it is compiled, is trained, and is released by the
-    plainest recipe that leaves nothing. Exit status: 0 all well; 1 refused, off, broken, or something is left; 2 MODEL
-    is no model, or there is nothing to run it on.
+    plainest recipe that leaves nothing. Exit status: 0 all well; 1 refused, off, broken, or something is left; 2 usage,
+    or there is nothing to run it on; 130 after Ctrl-C, with what was found so far.
     """
     shown = console()
     try:
         source = given(model)
     except CannotConvert as error:
         raise click.UsageError(str(error)) from error
+    targets = list(dict.fromkeys(target for group in chosen for target in group))
+    if targets and all(target.language == "py" for target in targets):
+        raise click.UsageError("name a target of TensorFlow.js too, as --target tfjs: that is what it is converted for")
     lacks = next(filter(None, map(lacking, (Target("keras"), Target("tfjs")))), None)
     if lacks is not None:
         raise click.UsageError(lacks)
@@ -83,7 +93,7 @@ def check(
                     wanted=Wanted(
                         format=form, quantize=quantize or "", imports=imports, run_code=run_code, keras=with_keras
                     ),
-                    targets=list(dict.fromkeys(target for group in chosen for target in group)),
+                    targets=targets,
                     inputs=inputs,
                     cycles=cycles,
                     told=lambda what: bar.update(task, description=escape(what)),
@@ -96,4 +106,6 @@ def check(
         write_json(json_file, found.document())
     for part in page(found):
         shown.print(part, soft_wrap=isinstance(part, str))
+    if found.error == INTERRUPTED:
+        raise click.exceptions.Exit(128 + signal.SIGINT)
     raise click.exceptions.Exit(0 if found.ok else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -70,10 +71,16 @@ def convert(
 
     try:
         done = converted(source, destination, wanted)
+    except KeyboardInterrupt:
+        shown.print("[yellow]interrupted[/]: nothing is written")
+        raise click.exceptions.Exit(128 + signal.SIGINT) from None
     except CannotConvert as error:
         write(refused=str(error))
         shown.print(f"[red]✗ refused[/] {escape(str(error))}", soft_wrap=True)
         raise click.exceptions.Exit(1) from error
+    except FileExistsError as error:
+        write(error=str(error))
+        raise click.UsageError(f"{error}: remove it first, or name another folder") from error
     except (OSError, TensorFlowBroke) as error:
         write(error=str(error))
         raise click.UsageError(str(error)) from error
@@ -91,6 +98,7 @@ def _lines(done: Conversion, destination: Path, release: str, quantize: str | No
     lines = [f"[green]✓[/] {escape(str(destination))}: {what}{rules}"]
     lines += [f"[yellow]–[/] not as a {one.format} model: {escape(one.reason)}" for one in done.refused]
     lines += [f"[yellow]–[/] left out: {escape(one)}" for one in done.left_out]
+    lines += [f"[yellow]–[/] {escape(one)}" for one in done.notes]
     if quantize and done.quantized is None:
         lines.append(f"[yellow]–[/] what {quantize} changes of the predictions was not measured: that takes TensorFlow")
     if done.quantized is not None:

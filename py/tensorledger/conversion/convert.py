@@ -44,6 +44,8 @@ class Conversion:
     """What of the source is not in the result, in words."""
     refused: list[Refusal] = field(default_factory=list)
     """What was tried before."""
+    notes: list[str] = field(default_factory=list)
+    """What there is to know when it is used."""
     quantized: dict[str, list[float]] | None = None
     """Of quantized weights, by set of inputs: by how much each output is off. Null where it was not measured."""
 
@@ -168,7 +170,9 @@ def _as_graph(source: Given, destination: Path, wanted: Wanted, refused: list[Re
     with tempfile.TemporaryDirectory(prefix="tensorledger-") as folder:
         reference = Path(folder) / "reference" if wanted.quantize else None
         answer = as_graph(source, destination, wanted, reference)
-    return Conversion("graph", refused=refused, quantized=_of(answer, "graph") if wanted.quantize else None)
+    return Conversion(
+        "graph", refused=refused, notes=answer.notes(), quantized=_of(answer, "graph") if wanted.quantize else None
+    )
 
 
 def _back(source: Given, destination: Path) -> Conversion:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tensorledger.conversion.constraints import violated
 from tensorledger.conversion.folder import TfjsModel, told_of_topology
@@ -14,7 +16,7 @@ from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.refused import refusals
 from tensorledger.conversion.rules import RULES, Rule, repair
 from tensorledger.conversion.since import lacking
-from tensorledger.conversion.topology import Json
+from tensorledger.conversion.topology import Json, all_layers, is_model
 from tensorledger.conversion.training import Untranslated, training
 from tensorledger.conversion.writing import SHARD, Weight, write_model, write_weights
 from tensorledger.environment.folders import whole_folder
@@ -56,7 +58,7 @@ def convert_layers(
     "uint8". ``called``: what the source is called where it is refused. ``destination`` appears complete or not at all.
     Raises ``CannotConvert``, ``FileExistsError`` if ``destination`` has something in it, OSError.
     """
-    with opened(source) as found:
+    with opened(source) as found, _described_well(called or str(source)):
         _refuse(called or str(source), found.topology, found.keras.startswith("3"), release)
         unmet = list(violated(found.topology, _weights(found)))
         if unmet:
@@ -64,7 +66,7 @@ def convert_layers(
         with whole_folder(destination) as folder:
             manifest = write_weights(folder, _weights(found), shard=shard, quantize=quantize)
             model, changed = repair(_described(found, manifest), rules_for(release) if rules is None else rules)
-            left_out = []
+            left_out = list(_precision(found.topology))
             if found.compiled:
                 try:
                     model["trainingConfig"] = training(found.compiled, found.topology)
@@ -72,6 +74,19 @@ def convert_layers(
                     left_out.append(f"how it was compiled: TensorFlow.js has not the same as {error}")
             write_model(folder, model)
     return Converted(changed, left_out)
+
+
+@contextmanager
+def _described_well(source: str) -> Iterator[None]:
+    """Say of what a description that is none brings up which file it was."""
+    try:
+        yield
+    except CannotConvert:
+        raise
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        raise CannotConvert(
+            f"{source}: what it says of its layers is not understood: {type(error).__name__}: {error}", of_format=True
+        ) from error
 
 
 def _refuse(source: str, topology: Json, keras_3: bool, release: str) -> None:
@@ -97,6 +112,17 @@ def convert_tfjs(
             written, changed = repair(described, rules_for(release))
         write_model(folder, written)
     return Converted(changed, [])
+
+
+def _precision(topology: Json) -> Iterator[str]:
+    """Yield in what precision a model computes where that is not float32."""
+    kinds = {_policy(layer["config"].get("dtype")) for layer in all_layers(topology) if not is_model(layer)}
+    for kind in sorted(kinds - {"float32", "int32", "bool", ""}):
+        yield f"its precision, {kind}: TensorFlow.js computes in float32, and predictions differ by that"
+
+
+def _policy(written: Any) -> str:
+    return str(written["config"].get("name", "")) if isinstance(written, dict) else str(written or "")
 
 
 def rules_needed(converted: Path, release: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tempfile
 import zipfile
@@ -19,6 +20,8 @@ from tensorledger.conversion.names import Named, named
 from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.topology import Json, is_model, layers_of
 
+_NAME = re.compile(r"[A-Za-z0-9.][-A-Za-z0-9_.\\/>]*")
+"""What TensorFlow.js takes for the name of a variable."""
 _LARGEST_JSON = 256 * 2**20
 """Bytes of a description that are read; no model's comes near."""
 
@@ -150,6 +153,7 @@ def _of_h5(file: Path, found: Any) -> Source:
     if "model_config" not in found.attrs:
         raise CannotConvert(f"{file} holds weights only; save the whole model")
     topology = _topology(file, json.loads(_text(found.attrs["model_config"])))
+    _named(file, topology)  # looks whether names are names, and are different
     compiled = json.loads(_text(found.attrs["training_config"])) if "training_config" in found.attrs else None
     stored: list[Stored] = []
     for layer in found["model_weights"]:
@@ -204,6 +208,12 @@ def _named(file: Path, topology: Json) -> list[Named]:
     weights = list(named(topology))
     names = [weight.name for weight in weights]
     for name in names:
+        if not _NAME.fullmatch(name):
+            raise CannotConvert(
+                f"{file}: TensorFlow.js takes no weight of the name {name!r}; name layers with letters of A to Z, "
+                "digits, _, - and . only, or convert it as a graph model",
+                of_format=True,
+            )
         if names.count(name) > 1:
             raise CannotConvert(
                 f"{file}: two layers are called {name.rpartition('/')[0]!r}; TensorFlow.js finds weights by their "

@@ -17,6 +17,10 @@ from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.sources import Given
 from tensorledger.conversion.writing import SHARD
 
+LOOPS = (
+    "it has loops, as of recurrent layers whose sequences have no known length, or one of more than 256: predict() "
+    "throws; await model.executeAsync(inputs)"
+)
 LIMIT = 1800.0
 """Seconds that it may take."""
 LINES_SHOWN = 20
@@ -63,6 +67,10 @@ class Answer:
     refused: dict[str, str] = field(default_factory=dict)
     """Why it cannot be a graph model, under "graph"."""
     reference: list[dict[str, Any]] = field(default_factory=list)
+
+    def notes(self) -> list[str]:
+        """Return what there is to know of the graph model when it is used."""
+        return [LOOPS] if self.graph.get("loops") else []
 
 
 def ask(request: Request) -> Answer:

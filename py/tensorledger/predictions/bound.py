@@ -25,19 +25,21 @@ from math import prod, sqrt
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorledger.models.rounding import FUNCTION, LAMBDA, U
-from tensorledger.predictions.runnable import Array, Runnable
+from tensorledger.predictions.runnable import Array, Input, Runnable
 
 STEP = 2.0**-11
 DRAWS = 8
 SEED = 1
 
 
-def bounds(model: Runnable, inputs: Sequence[Array], predictions: Sequence[Array]) -> list[float]:
-    """Return, for each output, the largest difference between two float32 evaluations that rounding explains.
+def bounds(model: Runnable, inputs: Sequence[Array], predictions: Sequence[Array]) -> list[npt.NDArray[np.float32]]:
+    """Return, for each number of each output, the largest difference of two float32 evaluations that rounding explains.
 
-    The model's weights are moved and put back. ``predictions`` are those for ``inputs``.
+    In all rows of an output it is the largest of them. The model's weights are moved and put back. ``predictions`` are
+    those for ``inputs``.
     """
     random = np.random.default_rng(SEED)
     weights = [weight for weight in model.weights if _is_float(weight)]
@@ -49,18 +51,26 @@ def bounds(model: Runnable, inputs: Sequence[Array], predictions: Sequence[Array
         for _ in range(DRAWS):
             for weight, values, unit in zip(weights, own, units, strict=True):
                 weight.assign(_moved(random, values, factor * U * unit))
-            moved = model.predict([_moved(random, array, factor * U * FUNCTION) for array in inputs])
+            moved = model.predict(
+                [_moved_input(random, array, one, factor) for array, one in zip(inputs, model.inputs, strict=True)]
+            )
             for square, one, there in zip(squares, moved, predictions, strict=True):
                 square += (one.astype(np.float64) - there) ** 2
     finally:
         for weight, values in zip(weights, own, strict=True):
             weight.assign(values)
-    found = []
-    for square, output in zip(squares, predictions, strict=True):
-        off = float(np.sqrt(square / DRAWS).max(initial=0.0)) / factor
-        smallest = FUNCTION * U * float(np.abs(output).max(initial=0.0))
-        found.append(float(f"{LAMBDA * sqrt(2) * off + smallest:.2e}"))
-    return found
+    return [
+        _bound(np.sqrt(square / DRAWS) / factor, output) for square, output in zip(squares, predictions, strict=True)
+    ]
+
+
+def _bound(off: npt.NDArray[np.float64], output: Array) -> npt.NDArray[np.float32]:
+    """Return the bound for each number of an output, from how far one evaluation is off in the root mean square."""
+    size = np.abs(output.astype(np.float64))
+    if off.ndim and off.size:
+        # A few draws say little of one number: those of all rows are alike, but for what a row makes larger.
+        off, size = (np.broadcast_to(each.max(axis=0, keepdims=True), each.shape) for each in (off, size))
+    return np.asarray(LAMBDA * sqrt(2) * off + FUNCTION * U * size, np.float32)
 
 
 def _is_float(weight: Any) -> bool:
@@ -71,6 +81,14 @@ def _moved(random: np.random.Generator, values: Array, step: float) -> Array:
     if values.dtype.kind != "f":
         return values
     return np.asarray(values * (1 + step * random.choice((-1.0, 1.0), values.shape)), values.dtype)
+
+
+def _moved_input(random: np.random.Generator, values: Array, one: Input, factor: float) -> Array:
+    """Move an input, but not what looks something up, nor what a mask leaves out: those are what they are."""
+    if one.below is not None:
+        return values
+    moved = _moved(random, values, factor * U * FUNCTION)
+    return moved if one.padding is None else np.where(values == one.padding, values, moved)
 
 
 def _terms(weight: Any) -> int:

@@ -114,6 +114,7 @@ def convert_to_graph(
         "inputs": [_named(one.name, inputs) for one in runnable.inputs],
         "outputs": [outputs[key] for key in keys],
         "keys": keys,
+        "loops": any(node["op"] in ("While", "StatelessWhile") for node in written.topology["node"]),
     }
 
 
@@ -168,9 +169,9 @@ def _export(model: Any, folder: Path) -> None:
     Recurrent layers are unrolled where the length of their sequences is known: TensorFlow.js 4.22 runs their loops only
     asynchronously, and in half of the models of our own suite it disposes a tensor that the loop still needs.
     """
-    lengths = [one.shape[1] for one in model.inputs if len(one.shape) > 2]
     recurrent = [layer for layer in _all_layers(model) if getattr(layer, "unroll", None) is False]
-    known = bool(lengths) and None not in lengths and max(lengths) <= STEPS
+    lengths = {length for layer in recurrent for length in _lengths(layer, model)}
+    known = all(length is not None and length <= STEPS for length in lengths)
     try:
         with _unrolled(recurrent if known else []), _predicting(model):
             if type(model).__module__.startswith("tf_keras"):
@@ -179,6 +180,15 @@ def _export(model: Any, folder: Path) -> None:
                 model.export(str(folder), format="tf_saved_model", verbose=False)
     except Exception as error:
         raise CannotConvert(f"it cannot be exported as a graph: {type(error).__name__}: {error}") from error
+
+
+def _lengths(layer: Any, model: Any) -> list[int | None]:
+    """Return how long the sequences are that a recurrent layer is given; in a wrapper, as the model's inputs say."""
+    try:
+        given = layer.input
+    except (AttributeError, ValueError):
+        return [one.shape[1] for one in model.inputs if len(one.shape) > 1]
+    return [(given[0] if isinstance(given, list | tuple) else given).shape[1]]
 
 
 @contextlib.contextmanager

@@ -31,6 +31,8 @@ def sets(inputs: Sequence[Input], size: int) -> dict[str, list[Array]]:
     found = {"random": [_random(random, one, rows, size) for one in inputs]}
     if fixed is None:
         found["one row"] = [array[:1] for array in found["random"]]
+    if any(one.padding is not None for one in inputs):
+        found["padded"] = [_padded(array, one) for array, one in zip(found["random"], inputs, strict=True)]
     found["zeros"] = [np.zeros_like(array) for array in found["random"]]
     found["large"] = [_large(array, one) for array, one in zip(found["random"], inputs, strict=True)]
     return found
@@ -45,10 +47,22 @@ def _random(random: np.random.Generator, one: Input, rows: int, size: int) -> Ar
     if one.dtype == "bool":
         return random.integers(0, 2, shape).astype(bool)
     if one.below is not None or one.dtype.startswith(("int", "uint")):
-        return random.integers(0, 2 if one.below is None else one.below, shape).astype(one.dtype)
+        # Whole numbers of which nothing is known may be indices; of one byte, they are pixels.
+        below = one.below or (256 if one.dtype == "uint8" else 2)
+        return random.integers(0, below, shape).astype(one.dtype)
     if not one.dtype.startswith("float"):
         raise CannotConvert(f"the input {one.name} takes {one.dtype}, of which no inputs are made up")
     return random.normal(size=shape).astype(one.dtype)
+
+
+def _padded(array: Array, one: Input) -> Array:
+    """Return sequences of which each has one more step than the one before it, and is padded after them."""
+    if one.padding is None or array.ndim < 2:
+        return array
+    padded = array.copy()
+    for row in range(len(padded)):
+        padded[row, 1 + row % array.shape[1] :] = one.padding
+    return padded
 
 
 def _large(array: Array, one: Input) -> Array:

@@ -25,9 +25,10 @@ def write_reference(
 ) -> list[dict[str, Any]]:
     """Write ``folder``, in the form of a model's weights: ``random/input/0``, ``random/output/0``, and so on.
 
-    Returns for each set of inputs its name, rows, and for each output: ``bound``, what rounding explains; ``finite``,
-    whether all of it are finite numbers; ``largest``; and ``error``, by how much each of ``smaller``, the same model
-    with quantized weights, is off. Raises CannotConvert where the model cannot be asked.
+    ``random/bound/0``: for each number of the output, what rounding explains; ``random/error/layers/0``: by how much it
+    is off in that of ``smaller``, the same model with quantized weights. Returns for each set of inputs its name, rows,
+    and for each output the largest ``bound`` and ``error`` in it, whether all of it are ``finite`` numbers, and the
+    ``largest`` of it. Raises CannotConvert where the model cannot be asked.
     """
     said, tensors = [], []
     sets = _fitting(model)
@@ -35,17 +36,24 @@ def write_reference(
         sets[OWN] = made_up.read(own, model.inputs)
     for name, arrays in sets.items():
         predictions = model.predict(arrays)
-        for part, listed in (("input", arrays), ("output", predictions)):
-            tensors += [_tensor(f"{name}/{part}/{number}", array) for number, array in enumerate(listed)]
-        others = {form: predict(arrays) for form, predict in (smaller or {}).items()}
         finite = [bool(np.isfinite(output.astype(np.float64)).all()) for output in predictions]
-        bound = bounds(model, arrays, predictions) if all(finite) else [0.0] * len(finite)
+        bound = bounds(model, arrays, predictions) if all(finite) else [np.zeros(one.shape) for one in predictions]
+        errors = {
+            form: [
+                np.abs(there.astype(np.float64) - one) for there, one in zip(predict(arrays), predictions, strict=True)
+            ]
+            for form, predict in (smaller or {}).items()
+        }
+        parts = {"input": arrays, "output": predictions, "bound": bound}
+        parts |= {f"error/{form}": error for form, error in errors.items()}
+        for part, listed in parts.items():
+            tensors += [_tensor(f"{name}/{part}/{number}", array) for number, array in enumerate(listed)]
         outputs = [
             {
-                "bound": bound[number],
+                "bound": _largest(bound[number]),
                 "finite": finite[number],
                 "largest": _largest(output),
-                "error": {form: _largest(other[number].astype(np.float64) - output) for form, other in others.items()},
+                "error": {form: _largest(error[number]) for form, error in errors.items()},
             }
             for number, output in enumerate(predictions)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ class Input:
     dtype: str
     below: int | None = None
     """Its numbers are whole, from 0 and below this: indices into an embedding."""
+    padding: float | None = None
+    """The number that a mask leaves out, where the model has one."""
 
 
 @dataclass(frozen=True)
@@ -51,27 +54,33 @@ def of_keras(model: Any) -> Runnable:
         raise CannotConvert(
             f"the model {model.name!r} does not say what it takes: build it, or make it Sequential or functional"
         )
-    indices = _indices(model)
+    indices, padding = _indices(model), _padding(model)
     inputs = tuple(
-        Input(one.name.partition(":")[0], tuple(one.shape), tf.as_dtype(one.dtype).name, indices.get(id(one)))
+        Input(one.name.partition(":")[0], tuple(one.shape), tf.as_dtype(one.dtype).name, indices.get(id(one)), padding)
         for one in model.inputs
     )
+    flat = importlib.import_module(type(model).__module__.partition(".")[0])
+    flatten = flat.tree.flatten if hasattr(flat, "tree") else tf.nest.flatten
     traced = tf.function(lambda tensors: model(arguments(model, tensors), training=False))
 
     def call(tensors: Sequence[Any]) -> list[Any]:
-        return list(tf.nest.flatten(traced(list(tensors))))
+        return list(flatten(traced(list(tensors))))
 
     names = tuple(getattr(model, "output_names", None) or ())
-    count = len(tf.nest.flatten(model.outputs))
+    count = len(model.outputs)
     outputs = names if len(set(names)) == count else tuple(f"output_{number}" for number in range(count))
     return Runnable(inputs, outputs, tuple(model.weights), call)
 
 
 def arguments(model: Any, tensors: Sequence[Any]) -> Any:
-    """Return what a Keras model is called with: one tensor by itself, several as the model has its inputs."""
+    """Return what a Keras model is called with: one tensor by itself, several by name where it takes them so."""
     if len(tensors) == 1 and len(model.inputs) == 1:
         return tensors[0]
-    return tf.nest.pack_sequence_as(model.input, list(tensors))
+    named = getattr(model, "input", None)
+    if isinstance(named, dict):
+        places = {id(one): number for number, one in enumerate(model.inputs)}
+        return {name: tensors[places[id(one)]] for name, one in named.items()}
+    return list(tensors)
 
 
 def _indices(model: Any) -> dict[int, int]:
@@ -86,6 +95,16 @@ def _indices(model: Any) -> dict[int, int]:
             found.update({id(one): layer.input_dim for one in model.inputs if one is own})
     # Where an embedding is deeper inside, or behind a layer that changes nothing, any input may be the one.
     return found or {id(one): min(sizes) for one in model.inputs}
+
+
+def _padding(model: Any) -> float | None:
+    """Return the number that a model's mask leaves out of its inputs; none where it has no mask."""
+    for layer in _layers(model):
+        if type(layer).__name__ == "Masking":
+            return float(layer.mask_value)
+        if type(layer).__name__ == "Embedding" and layer.mask_zero:
+            return 0.0
+    return None
 
 
 def _layers(model: Any) -> list[Any]:

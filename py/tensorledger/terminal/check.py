@@ -30,6 +30,11 @@ def page(found: Checked) -> Iterator[RenderableType]:
     yield from _conversion(found)
     if found.parity:
         yield _parity(found.parity)
+        quantized = f" and {found.quantize} weights" if found.quantize else ""
+        yield (
+            f"[dim]explained: the largest difference that rounding{quantized} can make of this model's predictions; "
+            "relative: of what Python predicts[/]"
+        )
         yield from _why(found.parity)
     if found.results:
         yield _lives(found.results, found.recipes)
@@ -49,19 +54,19 @@ def _conversion(found: Checked) -> Iterator[str]:
             yield f"  {found.quantize} changes predictions ({name}) by up to {max(off, default=0.0):.2g}"
     for one in found.refused:
         yield f"[red]✗ refused[/] as a {one.format} model: {escape(one.reason)}"
-        if one.instead in found.formats:
-            yield f"  As a {one.instead} model it is checked below: --format {one.instead}"
     for what in found.left_out:
         yield f"[yellow]–[/] left out: {escape(what)}"
+    for note in found.notes:
+        yield f"[yellow]–[/] as a graph model, {escape(note)}"
 
 
 def _parity(parity: Sequence[Parity]) -> Table:
     table = Table(title="predictions beside Python's", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     for heading in ("target", "format", "inputs", "output"):
         table.add_column(heading, overflow="fold")
-    for heading in ("off by", "relative", "rounding\nexplains"):
+    for heading in ("off by", "explained", "relative"):
         table.add_column(heading, justify="right")
-    table.add_column("weights", justify="right")
+    table.add_column("weights loaded", justify="right")
     for one in parity:
         weights = f"{one.weights['count']} · {one.weights['bytes']:,} B" if one.weights else ""
         names = [one.target, one.format]
@@ -73,8 +78,8 @@ def _parity(parity: Sequence[Parity]) -> Table:
                 off.inputs,
                 escape(off.output),
                 Text(_number(off.max_abs) + ("" if off.ok else " ✗"), style="" if off.ok else "bold red"),
-                _number(off.max_rel),
                 _number(off.bound),
+                _number(off.max_rel),
                 weights,
             )
             names, weights = ["", ""], ""
@@ -132,6 +137,14 @@ def _life(found: tuple[Result, Advice] | None) -> str:
 def _end(found: Checked) -> str:
     if found.ok:
         return "[green]✓ ready[/]: right on every target, and nothing is left when it is released as said"
+    whole = bool(found.parity) and all(one.ok for one in found.parity) and not found.error
+    lives = all(result.verdict in AS_EXPECTED for result in found.results)
+    if whole and lives and found.refused:
+        refused, checked = found.refused[0].format, " and ".join(found.formats)
+        return (
+            f"[bold red]✗ not ready[/]: refused as a {refused} model; as a {checked} model it is right: say "
+            f"--format {checked} if that will do"
+        )
     reasons = []
     if found.refused:
         reasons.append("refused")
