@@ -39,7 +39,6 @@ KNOWN: dict[tuple[str, str, str, str], str] = {
     ("tf-keras", "conv-lstm", "graph", "wasm"): DISPOSED,
     ("tf-keras", "ConvLSTM1D", "graph", "wasm"): DISPOSED,
     ("tf-keras", "ConvLSTM3D", "graph", "wasm"): DISPOSED,
-    ("keras", "Embedding mask_zero=True, LSTM", "graph", "wasm"): DISPOSED,
     ("keras", "MelSpectrogram", "graph", "wasm"): "Kernel 'Complex' not registered for backend 'wasm'",
     ("keras", "GroupQueryAttention", "graph", "wasm"): EINSUM,
     ("*", "MultiHeadAttention", "graph", "wasm"): EINSUM,

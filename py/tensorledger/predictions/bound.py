@@ -66,10 +66,11 @@ def bounds(model: Runnable, inputs: Sequence[Array], predictions: Sequence[Array
 
 def _bound(off: npt.NDArray[np.float64], output: Array) -> npt.NDArray[np.float32]:
     """Return the bound for each number of an output, from how far one evaluation is off in the root mean square."""
-    size = np.abs(output.astype(np.float64))
+    # What is left where large numbers cancel is off by what those are, which no weight that is moved shows.
+    size = np.abs(output.astype(np.float64)).max(initial=0.0)
     if off.ndim and off.size:
         # A few draws say little of one number: those of all rows are alike, but for what a row makes larger.
-        off, size = (np.broadcast_to(each.max(axis=0, keepdims=True), each.shape) for each in (off, size))
+        off = np.broadcast_to(off.max(axis=0, keepdims=True), off.shape)
     return np.asarray(LAMBDA * sqrt(2) * off + FUNCTION * U * size, np.float32)
 
 

@@ -76,11 +76,17 @@ def arguments(model: Any, tensors: Sequence[Any]) -> Any:
     """Return what a Keras model is called with: one tensor by itself, several by name where it takes them so."""
     if len(tensors) == 1 and len(model.inputs) == 1:
         return tensors[0]
+    places = {id(one): number for number, one in enumerate(model.inputs)}
+
+    def packed(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: packed(inner) for name, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [packed(inner) for inner in value]
+        return tensors[places[id(value)]]
+
     named = getattr(model, "input", None)
-    if isinstance(named, dict):
-        places = {id(one): number for number, one in enumerate(model.inputs)}
-        return {name: tensors[places[id(one)]] for name, one in named.items()}
-    return list(tensors)
+    return packed(named) if isinstance(named, dict) else list(tensors)
 
 
 def _indices(model: Any) -> dict[int, int]:
