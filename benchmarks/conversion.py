@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from tensorledger.models.saved import saved_models
+from tensorledger.terminal.console import console
 
 AIM = 10.0
 """How many times faster than the official command."""
@@ -106,10 +106,10 @@ def main(repeats: int, json_file: Path | None) -> None:
             *(f"{statistics.median(ratio):.1f}" for ratio in ratios),
             f"{max(one.resident for one in turns) / 2**20:.0f}",
         )
-    console = Console(highlight=False)
-    console.print(table)
-    console.print(f"The same weight files from both, byte for byte: {'yes' if same else 'NO'}.")
-    console.print(
+    shown = console()
+    shown.print(table)
+    shown.print(f"The same weight files from both, byte for byte: {'yes' if same else 'NO'}.")
+    shown.print(
         f"The aims: {AIM:.0f} times faster on the same file; of the .keras file {SECONDS} s, and "
         f"{(BYTES + 2 * LARGEST) / 2**20:.0f} MB."
     )
