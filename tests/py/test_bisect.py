@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from importlib import import_module
 from math import ceil, log2
 from pathlib import Path
 from typing import Any
@@ -123,7 +124,7 @@ def bisect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bisect:
 
         releases = sorted([*PINNED, *more], key=Version)
         found = [Target("tfjs", release, "cpu") for release in releases]
-        monkeypatch.setitem(main.commands["bisect"].callback.__globals__, "resolve", lambda written: found)  # type: ignore[union-attr]
+        monkeypatch.setitem(vars(import_module("tensorledger.cli.bisect")), "resolve", lambda written: found)
         Path("planted.mjs").write_text(LEAKS_FROM.replace("CONDITION", condition), encoding="utf-8")
         done = CliRunner().invoke(main, ["bisect", "planted.mjs", "--json", "b.json", *arguments])
         return done, json.loads(Path("b.json").read_text(encoding="utf-8")) if Path("b.json").is_file() else {}
@@ -232,7 +233,7 @@ def test_an_expectation_that_cannot_be_used_is_said(bisect: Bisect, tmp_path: Pa
 
 
 def test_ctrl_c_tells_what_is_known(bisect: Bisect, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = main.commands["bisect"].callback.__globals__  # type: ignore[union-attr]
+    known = vars(import_module("tensorledger.cli.bisect"))
     measure, count = known["measure_with"], iter(range(2))
 
     def interrupted(*arguments: Any) -> Any:

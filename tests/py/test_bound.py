@@ -31,12 +31,12 @@ for source, module in KERASES.items():
         before = model.get_weights()
         (bound,) = bounds(runnable, [x], runnable.predict([x]))
         same = all(np.array_equal(one, other) for one, other in zip(before, model.get_weights()))
-        said[f"{source}/{name}"] = {"moved": bound, "derived": rounding.bound(model, x), "weights": same}
+        said[f"{source}/{name}"] = {"moved": float(bound.max()), "derived": rounding.bound(model, x), "weights": same}
 
 import keras
 def of(model, x):
     runnable = of_keras(model)
-    return bounds(runnable, [x], runnable.predict([x]))
+    return [float(bound.max()) for bound in bounds(runnable, [x], runnable.predict([x]))]
 random = np.random.default_rng(0)
 x = random.normal(size=(8, 400)).astype(np.float32)
 step = keras.Sequential([keras.Input((400,)), keras.layers.Dense(8), keras.layers.Lambda(lambda y: keras.ops.sign(y))])
@@ -52,7 +52,7 @@ for seed in range(20):
     exact = np.tanh(x.astype(np.float64) @ weights[0] + weights[1]) @ weights[2] + weights[3]
     runnable = of_keras(model)
     (bound,) = bounds(runnable, [x], runnable.predict([x]))
-    off.append(float(np.abs(runnable.predict([x])[0] - exact).max() / bound))
+    off.append(float(np.abs(runnable.predict([x])[0] - exact).max() / bound.max()))
 said["off"] = off
 print("@@" + json.dumps(said))
 """

@@ -40,6 +40,7 @@ def test_it_says_what_it_wrote_and_what_it_repaired(file: Path, tmp_path: Path) 
         "format": "layers",
         "refused": [],
         "quantized": None,
+        "notes": [],
         "rules": ["batch-input-shape", "both-rates"],
         "left_out": [],
     }

@@ -174,7 +174,7 @@ def _begun(layer: Json) -> Json:
 
 def _object(value: Any) -> Any:
     """Return an initializer, a regularizer or a constraint with the place where Keras 3 finds its class."""
-    if not isinstance(value, dict) or "class_name" not in value or "module" in value:
+    if not isinstance(value, dict) or "class_name" not in value or value.get("module"):
         return value
     for module, kinds in _OBJECTS.items():
         if value["class_name"] in kinds:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,10 +10,11 @@ from typing import Any
 
 from tensorledger.conversion.constraints import violated
 from tensorledger.conversion.folder import TfjsModel, told_of_topology
+from tensorledger.conversion.older import NEWEST, rules_for
 from tensorledger.conversion.reading import Source, opened
 from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.refused import refusals
-from tensorledger.conversion.rules import RULES, Rule, repair
+from tensorledger.conversion.rules import Rule, repair
 from tensorledger.conversion.since import lacking
 from tensorledger.conversion.topology import Json, all_layers, is_model
 from tensorledger.conversion.training import Untranslated, training
@@ -22,8 +22,7 @@ from tensorledger.conversion.writing import SHARD, Weight, write_model, write_we
 from tensorledger.environment.folders import whole_folder
 from tensorledger.version import __version__
 
-NEWEST = "4.22.0"
-"""The release that ``convert_layers`` writes for, unless told otherwise."""
+__all__ = ["NEWEST", "Converted", "convert_layers", "convert_tfjs", "rules_for"]
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,6 @@ class Converted:
     """The names of the rules that changed something."""
     left_out: list[str]
     """What of the source is not in the result, in words: how it was compiled, where TensorFlow.js has not the same."""
-
-
-def rules_for(release: str) -> tuple[Rule, ...]:
-    """Return the rules that a release of TensorFlow.js needs."""
-    return tuple(rule for rule in RULES if rule.concerns(release))
 
 
 def convert_layers(
@@ -123,25 +117,6 @@ def _precision(topology: Json) -> Iterator[str]:
 
 def _policy(written: Any) -> str:
     return str(written["config"].get("name", "")) if isinstance(written, dict) else str(written or "")
-
-
-def rules_needed(converted: Path, release: str) -> list[str]:
-    """Return the names of the rules that would change a folder which ``convert_layers`` wrote, for a release."""
-    written: Json = json.loads((converted / "model.json").read_text(encoding="utf-8"))
-    return repair(written, rules_for(release))[1]
-
-
-def convert_for(source: Path, destination: Path, release: str) -> None:
-    """Write ``destination`` out of a folder that ``convert_layers`` wrote, as an older release can load it.
-
-    Only ``model.json`` differs; the weight files are linked.
-    """
-    with whole_folder(destination) as folder:
-        for file in source.iterdir():
-            if file.name != "model.json":
-                (folder / file.name).hardlink_to(file)
-        written: Json = json.loads((source / "model.json").read_text(encoding="utf-8"))
-        write_model(folder, repair(written, rules_for(release))[0])
 
 
 def _weights(found: Source) -> list[Weight]:

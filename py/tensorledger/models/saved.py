@@ -18,7 +18,7 @@ from pathlib import Path
 from filelock import FileLock
 
 import tensorledger
-from tensorledger.conversion.layers import NEWEST, convert_for, rules_needed
+from tensorledger.conversion.older import NEWEST, convert_for, rules_needed
 from tensorledger.environment.cache import cache_folder
 from tensorledger.models.zoo import KERASES, MODELS
 from tensorledger.protocol.messages import SavedModel
