@@ -120,11 +120,11 @@ test('a release that has no loadLayersModel loads by loadModel, and one without 
   await assert.rejects(loadLayers(old, '/elsewhere', hostWith(files)), /no file \/elsewhere\/model\.json/);
   assert.equal(globalThis.fetch, usual);
 
-  const newer = {io: {}, loadModel: async (/** @type {any} */ handler) => (await handler.load()).modelTopology};
+  const newer = {io: {}, loadModel: async (/** @type {any} */ handler) => ({made: (await handler.load()).modelTopology})};
   const manifest = {'/m/model.json': '{"modelTopology": 3, "weightsManifest": []}'};
-  assert.equal(await loadLayers(newer, '/m', hostWith(manifest)), 3);
+  assert.deepEqual(await loadLayers(newer, '/m', hostWith(manifest)), {made: 3});
   const own = {load: async () => ({modelTopology: 4})};
-  assert.equal(await loadLayers(newer, own, hostWith({})), 4);
+  assert.deepEqual(await loadLayers(newer, own, hostWith({})), {made: 4});
   assert.equal(await loadLayers({loadModel: async (/** @type {any} */ handler) => handler}, own, hostWith({})), own);
 });
 
