@@ -15,7 +15,7 @@ from tensorledger.checking.parity import Form, broken, compare
 from tensorledger.conversion.back import write_keras
 from tensorledger.conversion.convert import Refusal, Wanted, as_file, as_layers, has_layers, keras_of
 from tensorledger.conversion.folder import read_tfjs
-from tensorledger.conversion.layers import Converted, rules_for
+from tensorledger.conversion.layers import Converted
 from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.sources import Given
 from tensorledger.predictions.ask import Answer, Request, TensorFlowBroke, ask
@@ -124,7 +124,7 @@ class _Check:
             forms = self._forms(answer, reference)
             for form in forms:
                 for target in javascript:
-                    self._on(form, target, answer, workers)
+                    self._on(form, target, workers)
             for target in python:
                 self._in_python(target, answer, reference, workers)
 
@@ -204,7 +204,7 @@ class _Check:
             )
         return forms
 
-    def _on(self, form: Form, target: Target, answer: Answer, workers: Workers) -> None:
+    def _on(self, form: Form, target: Target, workers: Workers) -> None:
         """Compare, and live, on one target with TensorFlow.js."""
         assert target.version is not None
         if form.format == "layers":
@@ -224,8 +224,7 @@ class _Check:
 
     def _for(self, form: Form, release: str) -> Form:
         """Return a layers model as a release can load it. Raises CannotConvert where it lacks something of it."""
-        rules = "+".join(rule.name for rule in rules_for(release))
-        folder = self._folder / f"layers-{len(rules)}-{release}"
+        folder = self._folder / f"layers-{release}"
         if not folder.exists():
             as_layers(self._given, folder, replace(self._asked.wanted, release=release))
         return replace(form, folder=folder)

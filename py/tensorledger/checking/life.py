@@ -1,6 +1,6 @@
 """The life of a model that someone brought, in Python: loaded, used as ``usage`` says, released.
 
-``params``: ``path`` and ``kind``, "keras" or "saved-model"; ``keras``, which loads it; ``imports`` and ``run_code``;
+``params``: ``path`` and ``kind``, "keras" or "saved-model"; ``imports`` and ``run_code``;
 ``usage``, "loaded", "predicted" or "trained"; ``reference``, the folder with its inputs.
 """
 

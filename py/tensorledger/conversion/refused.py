@@ -31,12 +31,14 @@ def _activation(name: str) -> Callable[[Json], bool]:
     return lambda layer: any(key.endswith("activation") and value == name for key, value in layer["config"].items())
 
 
-def _called_in_training(layer: Json, keras_3: bool) -> bool:
+def _given(layer: Json) -> Iterator[Json]:
+    """Yield what a layer is called with beside tensors, call by call."""
     for node in layer.get("inbound_nodes", []):
-        given = [node.get("kwargs", {})] if isinstance(node, dict) else [call[3] for call in node if len(call) > 3]
-        if any(kwargs.get("training") is True for kwargs in given):
-            return True
-    return False
+        yield from [node.get("kwargs", {})] if isinstance(node, dict) else [call[3] for call in node if len(call) > 3]
+
+
+def _called_in_training(layer: Json, keras_3: bool) -> bool:
+    return any(kwargs.get("training") is True for kwargs in _given(layer))
 
 
 def _is_custom(layer: Json, keras_3: bool) -> bool:
@@ -72,12 +74,15 @@ def _is_along_another_axis(layer: Json, keras_3: bool) -> bool:
     return bool(shape) and any(one not in (-1, len(shape) - 1) for one in axes)
 
 
+def _is_dilated(layer: Json) -> bool:
+    rate = layer["config"].get("dilation_rate") or 1
+    return any(one != 1 for one in (rate if isinstance(rate, list) else [rate]))
+
+
 def _is_other_transposed(layer: Json, keras_3: bool) -> bool:
     if layer["class_name"] not in ("Conv2DTranspose", "Conv3DTranspose"):
         return False
-    rate = layer["config"].get("dilation_rate") or 1
-    dilated = any(one != 1 for one in (rate if isinstance(rate, list) else [rate]))
-    return dilated or layer["config"].get("output_padding") is not None
+    return _is_dilated(layer) or layer["config"].get("output_padding") is not None
 
 
 _BESIDE = ("name", "go_backwards", "dtype", "trainable", "seed")
@@ -107,10 +112,7 @@ def _wraps_much(layer: Json, keras_3: bool) -> bool:
 
 
 def _dilated_depthwise(layer: Json, keras_3: bool) -> bool:
-    rate = layer["config"].get("dilation_rate") or 1
-    return layer["class_name"] == "DepthwiseConv2D" and any(
-        one != 1 for one in (rate if isinstance(rate, list) else [rate])
-    )
+    return layer["class_name"] == "DepthwiseConv2D" and _is_dilated(layer)
 
 
 def _type_of_input(layer: Json, keras_3: bool) -> bool:
@@ -119,11 +121,7 @@ def _type_of_input(layer: Json, keras_3: bool) -> bool:
 
 
 def _given_a_mask(layer: Json, keras_3: bool) -> bool:
-    for node in layer.get("inbound_nodes", []):
-        given = [node.get("kwargs", {})] if isinstance(node, dict) else [call[3] for call in node if len(call) > 3]
-        if any(kwargs.get("mask") is not None for kwargs in given):
-            return True
-    return False
+    return any(kwargs.get("mask") is not None for kwargs in _given(layer))
 
 
 KINDS: tuple[Refused, ...] = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tensorledger.conversion.folder import model_file, read_tfjs
+from tensorledger.conversion.folder import read_tfjs
 from tensorledger.conversion.refusal import CannotConvert
 
 Kind = Literal["keras", "h5", "saved-model", "python", "tfjs-layers", "tfjs-graph"]
@@ -71,6 +71,3 @@ def _python(path: Path, function: str) -> Given:
 
 def _tfjs(path: Path) -> Given:
     return Given(path, "tfjs-layers" if read_tfjs(path).format == "layers" else "tfjs-graph")
-
-
-__all__ = ["KINDS", "Given", "Kind", "given", "model_file"]
