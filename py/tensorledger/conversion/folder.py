@@ -80,14 +80,16 @@ def read_tfjs(path: Path) -> TfjsModel:
 
 
 @contextmanager
-def told_of_topology(file: Path) -> Iterator[None]:
-    """Say of what walking over a model's layers raises that its description is broken."""
+def told_of_topology(
+    file: Path | str, what: str = "its modelTopology is broken", of_format: bool = False
+) -> Iterator[None]:
+    """Say of what walking over a model's layers raises that its description is broken, in these words."""
     try:
         yield
     except CannotConvert:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
-        raise CannotConvert(f"{file}: its modelTopology is broken: {type(error).__name__}: {error}") from error
+        raise CannotConvert(f"{file}: {what}: {type(error).__name__}: {error}", of_format=of_format) from error
 
 
 def read_weights(file: Path) -> tuple[Weight, ...]:

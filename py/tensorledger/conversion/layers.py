@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ def convert_layers(
     "uint8". ``called``: what the source is called where it is refused. ``destination`` appears complete or not at all.
     Raises ``CannotConvert``, ``FileExistsError`` if ``destination`` has something in it, OSError.
     """
-    with opened(source) as found, _described_well(called or str(source)):
+    with opened(source) as found, _told(called or str(source)):
         _refuse(called or str(source), found.topology, found.keras.startswith("3"), release)
         unmet = list(violated(found.topology, _weights(found)))
         if unmet:
@@ -70,17 +70,9 @@ def convert_layers(
     return Converted(changed, left_out)
 
 
-@contextmanager
-def _described_well(source: str) -> Iterator[None]:
-    """Say of what a description that is none brings up which file it was."""
-    try:
-        yield
-    except CannotConvert:
-        raise
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        raise CannotConvert(
-            f"{source}: what it says of its layers is not understood: {type(error).__name__}: {error}", of_format=True
-        ) from error
+def _told(source: str) -> AbstractContextManager[None]:
+    # A graph of it may do all the same: that Keras understands it, perhaps, and not we.
+    return told_of_topology(source, "what it says of its layers is not understood", of_format=True)
 
 
 def _refuse(source: str, topology: Json, keras_3: bool, release: str) -> None:
