@@ -302,6 +302,11 @@ def with_member(name: str, data: bytes) -> Callable[[dict[str, bytes]], dict[str
         (without("model.weights.h5"), "model.weights.h5"),
         (with_member("config.json", b"{"), "is broken"),
         (with_member("config.json", b"[]"), "no description of a model"),
+        (with_member("config.json", b'{"class_name": "Sequential", "config": {"layers": 5}}'), "says of its layers"),
+        (
+            with_member("config.json", b'{"class_name": "Sequential", "config": {"layers": ["a"]}}'),
+            "says of its layers",
+        ),
         (with_member("config.json", b'{"class_name": "Mine", "config": {}}'), "of a class of one's own"),
         (with_member("config.json", b'{"class_name": "Sequential"}'), "does not describe a model"),
         (with_member("config.json", b"\\xff"), "is broken"),

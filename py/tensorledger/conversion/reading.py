@@ -99,10 +99,14 @@ def _told(file: Path) -> Iterator[None]:
     """Say of what reading raises which file it was."""
     try:
         yield
+    except CannotConvert:
+        raise
     except KeyError as missing:
         raise CannotConvert(f"{file} is not whole: it has no {str(missing.args[0])!r}") from missing
     except (zipfile.BadZipFile, json.JSONDecodeError, UnicodeDecodeError, EOFError, RecursionError) as error:
         raise CannotConvert(f"{file} is broken: {error}") from error
+    except (TypeError, AttributeError, IndexError, ValueError) as error:
+        raise CannotConvert(f"{file} is broken: what it says of its layers is none: {error}") from error
     except OSError as error:
         if error.errno is not None:
             raise
