@@ -22,11 +22,15 @@ Stack = tuple[CodeType | int, ...]
 
 _PACKAGE = Path(tensorledger.__file__).resolve().parent
 _LIBRARIES = tuple(
-    Path(folder).resolve()
-    for folder in (
-        *(sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib")),
-        *site.getsitepackages(),
-        site.getusersitepackages(),
+    dict.fromkeys(
+        place
+        for folder in (
+            *(sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib")),
+            *site.getsitepackages(),
+            site.getusersitepackages(),
+        )
+        # Code says its file as it was found, which may be through a link to an environment.
+        for place in (Path(folder), Path(folder).resolve())
     )
 )
 _CONVERTED = "__autograph_generated_file"

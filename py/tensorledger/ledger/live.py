@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import warnings
 import weakref
 from collections import Counter
@@ -13,6 +14,7 @@ from typing import Any
 
 from tensorledger.ledger.frames import Frames, Stack, spelt_out, taker
 from tensorledger.ledger.hook import HOOK, Unavailable
+from tensorledger.ledger.imports import when_imported
 from tensorledger.protocol.messages import Frame, LiveTensor
 
 HELD_EACH = 2
@@ -27,6 +29,14 @@ class _Ref(weakref.ref[Any]):
     __eq__ = object.__eq__
 
     stack: Stack
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A moment. What is made later has greater numbers, each of its kind."""
+
+    tensor: int = -1
+    resource: int = -1
 
 
 @dataclass(frozen=True)
@@ -52,29 +62,35 @@ class Ledger:
     """The live EagerTensors and resource handles that were made while it was on, in whichever thread.
 
     Resource and variant types aside, each EagerTensor counts, and each distinct resource handle: a variable and its
-    handle once. It holds none of them.
+    handle once. It holds none of them. It does not import TensorFlow: until somebody does, it waits for that.
     """
 
     def __init__(self, frames: Frames = "user") -> None:
         self._refs: set[_Ref] = set()
         self._missed: list[Exception] = []
         self._record = _recorder(self._refs, self._missed, frames)
-        self._resources = -1
-        """Anonymous resources have numbers; these are those that are older than the ledger."""
+        self._started = Mark()
         self._census: set[int | str] | None = None
         """What there was before, where the hook is missing and the collector is asked."""
         self._on = False
+        self._cancel = _nothing
 
     def start(self) -> None:
-        """Begin to record. Where TensorFlow's hook is missing: warn, and do it by a census of the collector."""
+        """Begin to record, as soon as TensorFlow is imported.
+
+        Where TensorFlow's hook is missing: warn, and do it by a census of Python's collector.
+        """
+        self._cancel = when_imported("tensorflow", self._begin)
+
+    def _begin(self) -> None:
         try:
-            self._resources = _resources_so_far()
+            self._started = Mark(resource=_resources_so_far())
             HOOK.join(self._record)
         except Unavailable as why:
             warnings.warn(
                 f"{why}: tensorledger counts by a census of Python's collector, which is slower and knows no frames",
                 RuntimeWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
             from tensorledger.runtime.census import Census
 
@@ -83,6 +99,7 @@ class Ledger:
 
     def stop(self) -> None:
         """Record no more. What is alive can still be asked for."""
+        self._cancel()
         if not self._on:
             return
         if self._census is not None:
@@ -90,6 +107,14 @@ class Ledger:
         elif not HOOK.leave(self._record):
             self._missed.append(RuntimeError("another eager tensor hook was put in its place"))
         self._on = False
+
+    def mark(self) -> Mark:
+        """Return this moment, for ``alive(since=…)``."""
+        if not self._on:
+            return Mark()
+        from tensorflow.python import pywrap_tfe
+
+        return Mark(pywrap_tfe.TFE_Py_UID(), _resources_so_far())
 
     @property
     def count(self) -> int:
@@ -111,27 +136,32 @@ class Ledger:
             gc.collect()
         return groups(self.alive(), held)
 
-    def alive(self) -> Alive:
-        """Return the tensors themselves. Warns where something escaped the ledger."""
+    def alive(self, since: Mark | None = None) -> Alive:
+        """Return the tensors themselves, or those made since a mark. Warns where something escaped the ledger."""
         if self._missed:
             warnings.warn(
                 f"the ledger is not exact, it could not see {len(self._missed)} time(s): {self._missed[0]!r}",
                 RuntimeWarning,
                 stacklevel=3,
             )
+        if "tensorflow" not in sys.modules:
+            return Alive({}, {})
         from tensorflow.python.framework import dtypes
 
+        since = since or self._started
         refs = self._found() if self._on and self._census is not None else list(self._refs)
         found = [(tensor, ref.stack) for ref in refs if (tensor := ref()) is not None]
         found.sort(key=lambda one: one[0]._id)
         tensors: dict[int, tuple[Any, Stack]] = {}
         handles: dict[str, tuple[Any, Stack]] = {}
         for tensor, stack in found:
+            if tensor._id <= since.tensor:
+                continue
             dtype = tensor.dtype
             if dtype == dtypes.resource:
                 description = repr(tensor)
                 number = _number(description)
-                if number is None or number > self._resources:
+                if number is None or number > max(since.resource, self._started.resource):
                     handles.setdefault(description, (tensor, stack))
             elif dtype != dtypes.variant:
                 tensors[tensor._id] = tensor, stack
@@ -192,6 +222,10 @@ def groups(alive: Alive, held: float = 0, *, thaw: bool = False) -> list[LiveTen
         )
         for key, count in counts.items()
     ]
+
+
+def _nothing() -> None:
+    pass
 
 
 def _recorder(refs: set[_Ref], missed: list[Exception], frames: Frames) -> Callable[[Any], None]:
