@@ -22,15 +22,11 @@ Stack = tuple[CodeType | int, ...]
 
 _PACKAGE = Path(tensorledger.__file__).resolve().parent
 _LIBRARIES = tuple(
-    dict.fromkeys(
-        place
-        for folder in (
-            *(sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib")),
-            *site.getsitepackages(),
-            site.getusersitepackages(),
-        )
-        # Code says its file as it was found, which may be through a link to an environment.
-        for place in (Path(folder), Path(folder).resolve())
+    Path(folder).resolve()
+    for folder in (
+        *(sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib")),
+        *site.getsitepackages(),
+        site.getusersitepackages(),
     )
 )
 _CONVERTED = "__autograph_generated_file"
@@ -52,7 +48,8 @@ def whose(path: Path) -> str:
         return "harness"
     if _CONVERTED in path.name:
         return "library"  # where it comes from is looked up, where TensorFlow tells
-    return "library" if any(path.is_relative_to(library) for library in _LIBRARIES) else "user"
+    places = {path, path.resolve()}  # an environment may have been come to through a link
+    return "library" if any(place.is_relative_to(library) for place in places for library in _LIBRARIES) else "user"
 
 
 def frame(function: str, file: str, line: int | None, column: int | None) -> Frame:
