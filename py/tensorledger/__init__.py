@@ -11,14 +11,16 @@ if TYPE_CHECKING:
     from tensorledger.conversion.refusal import CannotConvert
     from tensorledger.ledger.track import track
     from tensorledger.library import check, convert
+    from tensorledger.plugin.telling import TensorLeakWarning
 
-__all__ = ["CannotConvert", "__version__", "check", "convert", "track"]
+__all__ = ["CannotConvert", "TensorLeakWarning", "__version__", "check", "convert", "track"]
 
 _FROM = {
     "track": "tensorledger.ledger.track",
     "convert": "tensorledger.library",
     "check": "tensorledger.library",
     "CannotConvert": "tensorledger.conversion.refusal",
+    "TensorLeakWarning": "tensorledger.plugin.telling",
 }
 
 

@@ -35,6 +35,8 @@ AT_ONCE = 50
 """Objects whose referrers are asked for in one go: the collector compares each reference with each of them."""
 WIDTH = 2000
 """Objects that a search may come to."""
+_OWN = (Path(__file__).parent, Path(__file__).parents[1] / "plugin")
+"""Whose functions have the tensors that are looked at in their locals."""
 REGISTRY = "TensorFlow's gradient registry"
 UNSEEN = "nothing that Python's collector sees: C code, or a call that runs"
 
@@ -174,7 +176,7 @@ def _variables(frame: FrameType) -> list[tuple[str, Any]]:
 
 
 def _ours(frame: FrameType) -> bool:
-    return Path(frame.f_code.co_filename).parent == Path(__file__).parent
+    return Path(frame.f_code.co_filename).parent in _OWN
 
 
 def _root(found: Any, locals_: dict[int, str]) -> str | None:

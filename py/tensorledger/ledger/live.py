@@ -48,6 +48,16 @@ class Alive:
     handles: dict[str, tuple[Any, Stack]]
     """By the resource's description: a variable and its handle are one."""
 
+    def __len__(self) -> int:
+        return len(self.tensors) + len(self.handles)
+
+    def only(self, wanted: Callable[[int | str, Any], bool]) -> Alive:
+        """Return those of which ``wanted`` says so, asked with an identity and the tensor or handle itself."""
+        return Alive(
+            {serial: one for serial, one in self.tensors.items() if wanted(serial, one[0])},
+            {name: one for name, one in self.handles.items() if wanted(name, one[0])},
+        )
+
     def sized(self) -> Iterator[tuple[int | str, Any, Stack, int]]:
         """Yield each one's identity, the tensor or handle, its stack and its bytes."""
         from tensorledger.ledger.extent import extent, handle_extent
@@ -119,8 +129,7 @@ class Ledger:
     @property
     def count(self) -> int:
         """How many are alive now; nothing is collected for it."""
-        alive = self.alive()
-        return len(alive.tensors) + len(alive.handles)
+        return len(self.alive())
 
     @property
     def bytes(self) -> int:

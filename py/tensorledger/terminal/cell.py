@@ -34,6 +34,7 @@ def details(result: Result) -> Iterator[RenderableType]:
     if result.checkpoints:
         yield checkpoints(result)
     if result.leaks and result.verdict != "pass":
+        yield Text("left at the end of the last cycle:")
         yield from leaks(result.leaks)
     yield from (Text(parity(agreement)) for agreement in result.parity)
     if result.log.strip() and result.verdict in ("fail", "error"):

@@ -122,6 +122,7 @@ def _left(results: Sequence[Result], recipes: Sequence[Advice]) -> Iterator[Rend
         said = result.reason.removeprefix("the default expectation: ")
         yield f"[red]✗[/] {advice.format} model on {result.target}, {advice.usage}, {result.recipe}: {escape(said)}"
         if (result.target, advice.format) not in shown and result.leaks:
+            yield Text("left at the end of the last cycle:")
             yield from leaks(result.leaks)
         shown.add((result.target, advice.format))
 

@@ -24,7 +24,6 @@ CALLERS = 3
 
 def leaks(found: Sequence[LiveTensor]) -> Iterator[Text]:
     """Yield what is left, grouped by where it was made, the most bytes first."""
-    yield Text("left at the end of the last cycle:")
     places = _by_place(found)
     for stack, here in places[:PLACES]:
         yield from _place(stack)
