@@ -60,6 +60,8 @@ class Alive:
 
     def sized(self) -> Iterator[tuple[int | str, Any, Stack, int]]:
         """Yield each one's identity, the tensor or handle, its stack and its bytes."""
+        if not self:
+            return
         from tensorledger.ledger.extent import extent, handle_extent
 
         for serial, (tensor, stack) in self.tensors.items():
@@ -197,6 +199,8 @@ class Ledger:
 
 def groups(alive: Alive, held: float = 0, *, thaw: bool = False) -> list[LiveTensor]:
     """Group like ones that were made in the same place; see ``Ledger.live`` and ``Holders``."""
+    if not alive:
+        return []
     from tensorledger.ledger.extent import resource_name, stated
     from tensorledger.ledger.holders import Holders
 

@@ -21,7 +21,9 @@ class Setup:
 
     definition: pytest.FixtureDef[Any]
     start: Mark
+    param: Any = None
     end: Mark = field(default_factory=Mark)
+    broke: bool = False
 
     def made(self, tensor: Any) -> bool:
         """Say whether a tensor was made in between."""
@@ -39,16 +41,19 @@ class Frozen:
         self.newer: set[int] | None = None
         """The addresses of objects that are newer, once it is undone; None where that cannot be told."""
         self._on = "tensorflow" in sys.modules and gc.get_freeze_count() == 0
+        self._count = 0
         if self._on:
             gc.collect(1)
             gc.freeze()
+            self._count = gc.get_freeze_count()
 
     def thaw(self) -> None:
         """Undo it."""
         if self._on:
             self._on = False
             self.newer = {id(found) for found in gc.get_objects()}
-            gc.unfreeze()
+            if gc.get_freeze_count() <= self._count:  # more: the test has frozen what it made, and that is to stay so
+                gc.unfreeze()
 
 
 class Account:
@@ -68,11 +73,14 @@ class Account:
         return self._ledger.mark()
 
     @contextmanager
-    def setting_up(self, definition: pytest.FixtureDef[Any]) -> Iterator[None]:
+    def setting_up(self, definition: pytest.FixtureDef[Any], param: Any) -> Iterator[None]:
         """Note that what is made inside is a fixture's."""
-        setup = self._setups[definition] = Setup(definition, self.mark())
+        setup = self._setups[definition] = Setup(definition, self.mark(), param)
         try:
             yield
+        except BaseException:
+            setup.broke = True
+            raise
         finally:
             setup.end = self.mark()
 

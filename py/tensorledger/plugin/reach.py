@@ -14,6 +14,9 @@ import pytest
 MOST = 1_000_000
 """Objects that are looked into, at most."""
 
+_RUNNERS = ("_pytest", "pluggy", "tensorledger")
+"""Packages whose functions run a test, and have all of a session in their locals."""
+
 _NOT_INTO: tuple[type, ...] = (
     type,
     ModuleType,
@@ -65,7 +68,7 @@ def _is_dict_of(held: Any, one: Any) -> bool:
 
 
 def of_traceback(error: BaseException | None) -> Iterator[Any]:
-    """Yield the locals of the functions that an exception came through, its causes' too."""
+    """Yield the locals of the functions that an exception came through, its causes' too; pytest's and ours aside."""
     seen: set[int] = set()
     near = [error]
     while near:
@@ -76,7 +79,7 @@ def of_traceback(error: BaseException | None) -> Iterator[Any]:
         yield from one.args
         trace: TracebackType | None = one.__traceback__
         while trace is not None:
-            if trace.tb_frame is not sys._getframe(1):
+            if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] not in _RUNNERS:
                 yield from list(trace.tb_frame.f_locals.values())
             trace = trace.tb_next
         near += [one.__cause__, one.__context__]

@@ -17,6 +17,8 @@ from tensorledger.plugin.repeating import Grown
 from tensorledger.protocol.messages import LiveTensor
 from tensorledger.terminal.leaks import leaks
 
+SHORT = 40
+"""Characters of a fixture's parameter that are shown."""
 _BUILT_IN = re.compile(r"_(?:xunit|unittest)_(?P<function>\w+?)_fixture_(?P<owner>.+)")
 """The names that pytest gives to fixtures which it makes of setup_module, setUpClass and the like."""
 
@@ -35,9 +37,9 @@ def test_left(found: Sequence[LiveTensor], most: int) -> str:
     return _told(f"the test left {amount(found)}; {_may(most)}", found)
 
 
-def fixture_left(definition: pytest.FixtureDef[Any], found: Sequence[LiveTensor], root: Path) -> str:
+def fixture_left(definition: pytest.FixtureDef[Any], param: Any, found: Sequence[LiveTensor], root: Path) -> str:
     """Say what a fixture has left that has ended."""
-    return _told(f"{_fixture(definition, root)}, which has ended, left {amount(found)}", found)
+    return _told(f"{_fixture(definition, param, root)}, which has ended, left {amount(found)}", found)
 
 
 def lent_left(nodeid: str, found: Sequence[LiveTensor]) -> str:
@@ -74,7 +76,7 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
-def _fixture(definition: pytest.FixtureDef[Any], root: Path) -> str:
+def _fixture(definition: pytest.FixtureDef[Any], param: Any, root: Path) -> str:
     function = inspect.unwrap(definition.func)
     code = getattr(function, "__code__", None)
     built_in = _BUILT_IN.fullmatch(definition.argname)
@@ -84,4 +86,10 @@ def _fixture(definition: pytest.FixtureDef[Any], root: Path) -> str:
     if code is not None:
         path = Path(code.co_filename)
         where = f", {path.relative_to(root) if path.is_relative_to(root) else path}:{code.co_firstlineno}"
-    return f"fixture {definition.argname!r} ({definition.scope} scope{where})"
+    of = "" if param is None else f" of {_short(param)}"
+    return f"fixture {definition.argname!r}{of} ({definition.scope} scope{where})"
+
+
+def _short(param: Any) -> str:
+    text = repr(param)
+    return text if len(text) <= SHORT else f"{text[:SHORT]}…"

@@ -81,15 +81,15 @@ class Watching:
             raise
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Wrapped:
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Wrapped:
         if self._account is None:
             return (yield)
-        with self._account.setting_up(fixturedef):
+        with self._account.setting_up(fixturedef, getattr(request, "param", None)):
             return (yield)
 
     def pytest_fixture_post_finalizer(self, fixturedef: pytest.FixtureDef[Any]) -> None:
         setup = self._account.ended(fixturedef) if self._account else None
-        if setup is not None and self._test is not None:
+        if setup is not None and self._test is not None and not setup.broke:
             self._test.ended.append(setup)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -215,7 +215,7 @@ class Watching:
         for maker, names in made.items():
             leaks = self._unknown(found.only(_among(names)), test)
             if leaks and isinstance(maker, Setup):
-                yield fixture_left(maker.definition, leaks, self._root)
+                yield fixture_left(maker.definition, maker.param, leaks, self._root)
             elif leaks:
                 yield lent_left(str(maker), leaks)
 

@@ -1,0 +1,223 @@
+"""Whose a tensor is: the test's, or a fixture's that goes on."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Run, line_of
+
+
+@pytest.mark.parametrize("scope", ["class", "module", "package", "session"])
+def test_a_model_that_lives_on_is_not_blamed_on_the_first_test_that_touches_it(run: Run, scope: str) -> None:
+    run(f"""
+        @pytest.fixture(scope="{scope}")
+        def model():
+            return tf.keras.Sequential([tf.keras.layers.Dense(3)])
+
+        class TestModel:
+            def test_builds_it(self, model):
+                model(tf.ones([1, 4]))
+
+            def test_compiles_it(self, model):
+                model.compile("adam", "mse")
+                model.optimizer.build(model.trainable_variables)
+
+            def test_leaks(self, model):
+                CACHE.append(model(tf.ones([1, 4])))
+    """).assert_outcomes(passed=2, failed=1)
+
+
+def test_a_function_scoped_model_that_is_built_in_the_test_is_not_left_by_it(run: Run) -> None:
+    run("""
+        @pytest.fixture
+        def model():
+            return tf.keras.Sequential([tf.keras.layers.Dense(3)])
+
+        def test_builds_it(model):
+            model(tf.ones([1, 4]))
+    """).assert_outcomes(passed=1)
+
+
+def test_a_models_own_weights_are_not_blamed_where_a_module_has_it(run: Run) -> None:
+    run("""
+        MODEL = tf.keras.Sequential([tf.keras.layers.Dense(3)])
+
+        @tf.function
+        def traced(x):
+            return x * tf.constant([1.0, 2.0])
+
+        def test_builds_it():
+            MODEL(tf.ones([1, 4]))
+
+        def test_traces():
+            traced(tf.ones([2]))
+    """).assert_outcomes(passed=2)
+
+
+def test_a_head_on_an_old_model_is_the_tests(run: Run) -> None:
+    """Keras layers refer to whatever is called on what they return: that is no reason for it to live."""
+    result = run("""
+        @pytest.fixture(scope="module")
+        def backbone():
+            inputs = tf.keras.Input([4])
+            return tf.keras.Model(inputs, tf.keras.layers.Dense(3)(inputs))
+
+        def test_head(backbone):
+            tf.keras.Model(backbone.inputs, tf.keras.layers.Dense(2)(backbone.outputs[0]))
+    """)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["the test left 2 tensors, 32 bytes; it is to leave none:"])
+
+
+@pytest.mark.parametrize("scope", ["function", "class", "module", "session"])
+def test_a_fixture_that_leaks_is_named_when_it_has_ended(run: Run, scope: str) -> None:
+    source = f"""
+@pytest.fixture(scope="{scope}")
+def model():
+    kept = tf.ones([9])
+    CACHE.append(kept)
+    yield kept
+
+def test_one(model):
+    pass
+
+@pytest.mark.usefixtures("model")
+def test_two():
+    pass
+"""
+    result = run(source)
+    errors = 2 if scope in ("function", "class") else 1
+    result.assert_outcomes(passed=2, errors=errors)
+    last = "test_one" if errors == 2 else "test_two"
+    result.stdout.fnmatch_lines(
+        [
+            f"*ERROR at teardown of {last}*",
+            f"fixture 'model' ({scope} scope, test_it.py:{line_of('@pytest.fixture', source)}), which has ended, "
+            "left 1 tensor, 36 bytes:",
+            f"  made at model test_it.py:{line_of('kept = tf.ones', source)}*",
+            "      held by test_it.CACHE[[]0[]]",
+        ]
+    )
+
+
+def test_fixtures_that_release_what_they_made_pass(run: Run) -> None:
+    run("""
+        @pytest.fixture(scope="module")
+        def kept():
+            CACHE.append(tf.ones([9]))
+            yield
+            CACHE.clear()
+
+        def test_one(kept):
+            pass
+
+        def test_two(kept):
+            pass
+    """).assert_outcomes(passed=2)
+
+
+def test_what_a_test_gave_to_a_fixture_is_to_go_with_it(run: Run) -> None:
+    result = run("""
+        class Store:
+            pass
+
+        @pytest.fixture(scope="module")
+        def store():
+            return Store()
+
+        def test_gives(store):
+            store.tensor = tf.ones([5])
+
+        def test_keeps(store):
+            CACHE.append(store.tensor)
+    """)
+    result.assert_outcomes(passed=2, errors=1)
+    result.stdout.fnmatch_lines(
+        ["test_it.py::test_gives left 1 tensor, 20 bytes, after the fixtures that held them had ended:"]
+    )
+
+
+def test_the_ways_of_unittest_and_of_xunit_are_fixtures_too(run: Run) -> None:
+    result = run("""
+        import unittest
+
+        class TestUnit(unittest.TestCase):
+            @classmethod
+            def setUpClass(cls):
+                cls.kept = tf.Variable([1.0])
+
+            @classmethod
+            def tearDownClass(cls):
+                del cls.kept
+
+            def setUp(self):
+                self.x = tf.ones([2])
+
+            def test_clean(self):
+                self.y = self.x + self.kept
+
+            def test_leaks(self):
+                CACHE.append(self.x + self.kept)
+
+        class TestLeavesOne(unittest.TestCase):
+            @classmethod
+            def setUpClass(cls):
+                CACHE.append(tf.Variable([1.0]))
+
+            def test_it(self):
+                pass
+
+        class TestXunit:
+            def setup_method(self):
+                self.x = tf.ones([2])
+
+            def test_clean(self):
+                self.y = self.x + 1.0
+
+            def test_next(self):
+                pass
+    """)
+    result.assert_outcomes(passed=4, failed=1, errors=1)
+    result.stdout.fnmatch_lines(["setUpClass of TestLeavesOne, which has ended, left 1 tensor, 4 bytes:"])
+
+
+def test_parametrized_fixtures_are_judged_one_by_one(run: Run) -> None:
+    result = run("""
+        @pytest.fixture(scope="module", params=[1, 2, 3])
+        def kept(request):
+            tensor = tf.ones([request.param])
+            if request.param == 2:
+                CACHE.append(tensor)
+            return tensor
+
+        def test_it(kept):
+            pass
+    """)
+    result.assert_outcomes(passed=3, errors=1)
+    result.stdout.fnmatch_lines(["fixture 'kept' of 2 (module scope, *), which has ended, left 1 tensor, 8 bytes:"])
+
+
+def test_a_fixture_that_is_asked_for_inside_the_test_is_a_fixture(run: Run) -> None:
+    run("""
+        @pytest.fixture(scope="module")
+        def kept():
+            return tf.ones([3])
+
+        def test_asks(request):
+            request.getfixturevalue("kept")
+
+        def test_asks_again(request):
+            request.getfixturevalue("kept")
+    """).assert_outcomes(passed=2)
+
+
+def test_what_caplog_keeps_for_the_test_is_not_left_by_it(run: Run) -> None:
+    run(  # apart: the pytest around one in this process hears the log too
+        """
+        import logging
+
+        def test_logs(caplog):
+            logging.getLogger("mine").warning("a tensor: %s", tf.ones([2]))
+            assert caplog.records
+        """,
+        apart=True,
+    ).assert_outcomes(passed=1)
