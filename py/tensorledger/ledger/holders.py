@@ -19,6 +19,7 @@ from pathlib import Path
 from types import (
     AsyncGeneratorType,
     CellType,
+    CodeType,
     CoroutineType,
     FrameType,
     FunctionType,
@@ -158,13 +159,21 @@ def _locals() -> dict[int, str]:
             code = frame.f_code
             if code.co_flags & CO_OPTIMIZED and not (thread == mine and _ours(frame)):
                 for name, value in _variables(frame):
-                    names.setdefault(id(value), f"local {name} of {code.co_qualname}, which runs")
+                    names.setdefault(id(value), f"local {name} of {_called(code)}, which runs")
             frame = frame.f_back
     return names
 
 
+def _called(code: CodeType) -> str:
+    if sys.version_info < (3, 11):
+        return code.co_name
+    return code.co_qualname
+
+
 def _variables(frame: FrameType) -> list[tuple[str, Any]]:
     """Return a function's locals, and leave no copy of them behind: it would hold what the function lets go of."""
+    if sys.version_info >= (3, 13):  # f_locals is no copy there: it looks at the locals themselves
+        return list(frame.f_locals.items())
     variables = frame.f_locals
     found = list(variables.items())
     # The frame, this function and the call refer to it. Where more do, somebody called locals() and kept what it gave.

@@ -201,20 +201,44 @@ def _turned(walked: AsyncGenerator[Any, Any] | Coroutine[Any, Any, Any], strays:
         if told.get("exception") is not None:
             strays.append(told["exception"])
 
-    with asyncio.Runner() as runner:
-        runner.get_loop().set_exception_handler(take)
-        if inspect.iscoroutine(walked):
-            runner.run(walked)
+    async def walk() -> None:
+        if isinstance(walked, Coroutine):
+            await walked
             return
+        async for name in walked:
+            names.append(name)
+            loop.stop()  # until the next step is asked for
+            await asyncio.sleep(0)
 
-        async def step() -> str:
-            return await anext(walked)  # type: ignore[arg-type]
+    names: list[str] = []
+    with _loop() as loop:
+        loop.set_exception_handler(take)
+        task = loop.create_task(walk())
+        task.add_done_callback(lambda _: loop.stop())
+        loop.run_forever()
+        while not task.done():
+            yield names.pop()
+            loop.run_forever()
+        task.result()
 
-        while True:
-            try:
-                yield runner.run(step())
-            except StopAsyncIteration:
-                return
+
+@contextmanager
+def _loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """Make a loop and end what is left on it, as ``asyncio.Runner`` does, which Python 3.10 has not."""
+    loop = asyncio.new_event_loop()
+    try:
+        asyncio.set_event_loop(loop)
+        yield loop
+    finally:
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        if left:
+            loop.run_until_complete(asyncio.wait(left))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
+        asyncio.set_event_loop(None)
+        loop.close()
 
 
 def _settle() -> None:
