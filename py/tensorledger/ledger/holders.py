@@ -37,6 +37,7 @@ AT_ONCE = 50
 WIDTH = 2000
 """Objects that a search may come to."""
 REGISTRY = "TensorFlow's gradient registry"
+SUSPENDED = (GeneratorType, CoroutineType, AsyncGeneratorType)
 UNSEEN = "nothing that Python's collector sees: C code, or a call that runs"
 
 
@@ -115,11 +116,11 @@ def chain(target: Any, deadline: float, ignored: AbstractSet[int] = frozenset())
     """
     if time.monotonic() > deadline:
         return None
-    locals_ = _locals()
+    locals_, attributes = _locals(), _attributes_of_tensors()
     inward: dict[int, Any] = {id(target): None}  # of each object, the next one towards the target
     seen: list[Any] = [target]
     near: list[Any] = [target]
-    own = {id(inward), id(seen), id(locals_), *ignored}
+    own = {id(inward), id(seen), id(locals_), id(attributes), *ignored}
     while near:
         for one in near:
             root = _root(one, locals_)
@@ -131,9 +132,11 @@ def chain(target: Any, deadline: float, ignored: AbstractSet[int] = frozenset())
             if time.monotonic() > deadline or len(seen) > WIDTH:
                 return None
             part = {id(one): one for one in near[start : start + AT_ONCE]}
-            own.add(id(part))
-            referrers = gc.get_referrers(*part.values())
-            own.add(id(referrers))
+            asked = tuple(part.values())
+            referrers = gc.get_referrers(*asked)
+            own |= {id(part), id(asked), id(referrers)}
+            for one in asked:
+                referrers.extend(attributes.get(id(one), ()))
             for referrer in referrers:
                 if id(referrer) in inward or id(referrer) in own:
                     continue
@@ -162,6 +165,23 @@ def _locals() -> dict[int, str]:
                     names.setdefault(id(value), f"local {name} of {_called(code)}, which runs")
             frame = frame.f_back
     return names
+
+
+def _attributes_of_tensors() -> dict[int, list[Any]]:
+    """Return the tensors that have something as an attribute, by its address, or as the dictionary of their attributes.
+
+    From Python 3.12 on, TensorFlow's tensors name that to who asks what they refer to, and not as its referrers.
+    """
+    found: dict[int, list[Any]] = {}
+    if sys.version_info >= (3, 12):
+        from tensorflow.python.framework.ops import EagerTensor
+
+        for tensor in gc.get_objects():
+            if isinstance(tensor, EagerTensor):
+                for held in gc.get_referents(tensor):
+                    if gc.is_tracked(held) and not isinstance(held, type):
+                        found.setdefault(id(held), []).append(tensor)
+    return found
 
 
 def _called(code: CodeType) -> str:
@@ -214,6 +234,9 @@ def _words(root: str, first: Any, inward: dict[int, Any]) -> str:
             text += f"(closure {owner.__code__.co_freevars[index]})"
             owner, held = after, inward[id(after)]
             continue
+        if isinstance(owner, SUSPENDED) and isinstance(held, FrameType):
+            held = after  # up to Python 3.10 it is a frame that has the locals
+            continue
         if not isinstance(owner, CellType):
             text += _step(owner, held, after)
         if _is_own_dict(owner, held) and after is not None:
@@ -233,14 +256,14 @@ def _step(owner: Any, held: Any, after: Any) -> str:
         name = _key(owner, held)
         if isinstance(owner.get("__name__"), str) and "__builtins__" in owner:
             return f".{name}"
-        if isinstance(name, weakref.ref):
+        if isinstance(name, weakref.ref) or type(name).__name__ == "_localdummy":
             return ""  # a thread-local's variables of each thread
         return f"[{name!r}]" if isinstance(name, (str, int)) else f"[<{type(name).__name__}>]"
     if isinstance(owner, (list, tuple, deque)):
         return f"[{next((index for index, one in enumerate(owner) if one is held), '?')}]"
     if isinstance(owner, (set, frozenset)):
         return "{…}"
-    if isinstance(owner, (GeneratorType, CoroutineType, AsyncGeneratorType)):
+    if isinstance(owner, SUSPENDED):
         return _suspended(owner, held)
     for name in _attributes(owner):
         try:
@@ -297,6 +320,6 @@ def _noun(found: Any) -> str:
     """Return what an object is called inside a chain."""
     if isinstance(found, FunctionType):
         return f"function {found.__qualname__}"
-    if isinstance(found, (GeneratorType, CoroutineType, AsyncGeneratorType)):
+    if isinstance(found, SUSPENDED):
         return f"{type(found).__name__} {found.__qualname__}"
     return type(found).__name__

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import warnings
 import weakref
 from collections import Counter
@@ -11,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from tensorledger.ledger.collect import collect as collect_garbage
 from tensorledger.ledger.frames import Frames, Stack, spelt_out, taker
 from tensorledger.ledger.hook import HOOK, Unavailable
 from tensorledger.protocol.messages import Frame, LiveTensor
@@ -108,7 +108,7 @@ class Ledger:
         ``collect``: collect garbage first. ``held``: seconds that may go into finding what holds them; 0: do not.
         """
         if collect:
-            gc.collect()
+            collect_garbage()
         return groups(self.alive(), held)
 
     def alive(self) -> Alive:

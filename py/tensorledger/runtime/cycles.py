@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from tensorledger.ledger.collect import collect
 from tensorledger.ledger.live import Ledger, groups
 from tensorledger.ledger.track import track
 from tensorledger.protocol.messages import CheckpointReading, Cycle, LiveTensor, Reading, Thrown
@@ -57,7 +58,7 @@ def cycles(
     """
     gc.disable()
     try:
-        _settle()
+        collect()
         freezing = _Freezing()
         for number in range(count + 1):
             held = None if counts_only else HELD if number == count else 0
@@ -107,7 +108,7 @@ def _one(
         with _strays() as strays:
             thrown = _walk(course, checkpoint, strays)
             course.held.clear()
-            _settle()
+            collect()
         if freezing.noticed():
             strays.append(
                 RuntimeError("the scenario called gc.freeze or gc.unfreeze: what is alive cannot be counted then")
@@ -239,8 +240,3 @@ def _loop() -> Iterator[asyncio.AbstractEventLoop]:
         loop.run_until_complete(loop.shutdown_default_executor())
         asyncio.set_event_loop(None)
         loop.close()
-
-
-def _settle() -> None:
-    gc.collect()
-    gc.collect()
