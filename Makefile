@@ -1,11 +1,12 @@
-# make setup | harness | test | lint | bench | atlas        PYTHON=python3.12 make … to choose the Python (3.11 or 3.12)
+# make setup | harness | test | environments | lint | bench | atlas
+# PYTHON=python3.12 make … to choose the Python (3.11 or 3.12)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup harness test lint bench atlas clean
+.PHONY: setup harness test environments lint bench atlas clean
 
 setup: $(READY)
 
@@ -29,6 +30,10 @@ test: setup
 	$(BIN)/pytest tests/py -n 2 --dist loadfile
 	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
 	    --no-warnings --expose-gc --test tests/js
+
+# The plugin beside other people's TensorFlows, on each Python that this machine has; 1.5 GB for each combination.
+environments: setup
+	$(BIN)/python tests/environments.py
 
 lint: setup
 	$(BIN)/ruff check .

@@ -172,9 +172,7 @@ def life_variables(_: Any) -> Any:
 def life_captures(_: Any) -> Any:
     variable, constant = tf.Variable(tf.ones([3])), tf.ones([3])
 
-    @tf.function
-    def captures(x: Any) -> Any:
-        return x * variable + constant, tf.constant(3.0)
+    captures = tf.function(lambda x: (x * variable + constant, tf.constant(3.0)))
 
     def gradient(x: Any) -> Any:
         with tf.GradientTape() as tape:
