@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import inspect
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from tensorledger.runtime.census import Census
 from tensorledger.runtime.context import Context
 from tensorledger.runtime.recipes import Recipe
 from tensorledger.runtime.thrown import describe
+from tensorledger.runtime.turned import turned
 
 END = "end"
 _OLD: list[None] = []
@@ -192,51 +192,4 @@ def _steps(course: Course, strays: list[BaseException]) -> Iterator[str]:
     if inspect.isgenerator(walked):
         yield from walked
     elif inspect.isasyncgen(walked) or inspect.iscoroutine(walked):
-        yield from _turned(walked, strays)
-
-
-def _turned(walked: AsyncGenerator[Any, Any] | Coroutine[Any, Any, Any], strays: list[BaseException]) -> Iterator[str]:
-    """Turn what is asynchronous into a plain generator; errors of tasks that nobody awaits are collected."""
-
-    def take(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
-        if told.get("exception") is not None:
-            strays.append(told["exception"])
-
-    async def walk() -> None:
-        if isinstance(walked, Coroutine):
-            await walked
-            return
-        async for name in walked:
-            names.append(name)
-            loop.stop()  # until the next step is asked for
-            await asyncio.sleep(0)
-
-    names: list[str] = []
-    with _loop() as loop:
-        loop.set_exception_handler(take)
-        task = loop.create_task(walk())
-        task.add_done_callback(lambda _: loop.stop())
-        loop.run_forever()
-        while not task.done():
-            yield names.pop()
-            loop.run_forever()
-        task.result()
-
-
-@contextmanager
-def _loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """Make a loop and end what is left on it, as ``asyncio.Runner`` does, which Python 3.10 has not."""
-    loop = asyncio.new_event_loop()
-    try:
-        asyncio.set_event_loop(loop)
-        yield loop
-    finally:
-        left = asyncio.all_tasks(loop)
-        for task in left:
-            task.cancel()
-        if left:
-            loop.run_until_complete(asyncio.wait(left))
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.run_until_complete(loop.shutdown_default_executor())
-        asyncio.set_event_loop(None)
-        loop.close()
+        yield from turned(walked, strays)
