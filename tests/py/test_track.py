@@ -714,6 +714,19 @@ def test_a_local_of_a_suspended_generator_is_named() -> None:
     CACHE.clear()
 
 
+def test_to_look_for_what_holds_a_tensor_keeps_it_no_longer_than_that() -> None:
+    gc.disable()
+    try:
+        with tensorledger.track() as ledger:
+            mine, boxed = tf.ones([3]), [tf.ones([4])]
+        assert len(held(ledger)) == 2
+        watching = [weakref.ref(mine), weakref.ref(boxed[0])]
+        del mine, boxed
+        assert [ref() for ref in watching] == [None, None]
+    finally:
+        gc.enable()
+
+
 def test_a_thread_local_is_named() -> None:
     CACHE["local"] = threading.local()
     with tensorledger.track() as ledger:

@@ -156,8 +156,8 @@ def _locals() -> dict[int, str]:
     """Return the names of what running functions have in their locals, by address: the collector does not see those."""
     names: dict[int, str] = {}
     mine = threading.get_ident()
-    for thread, innermost in sys._current_frames().items():
-        frame: FrameType | None = innermost
+    frame: FrameType | None  # one variable, and None in the end: this function's own frame is among these
+    for thread, frame in sys._current_frames().items():
         while frame is not None:
             code = frame.f_code
             if code.co_flags & CO_OPTIMIZED and not (thread == mine and _ours(frame)):
