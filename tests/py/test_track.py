@@ -1,4 +1,7 @@
-"""The Python ledger: `tensorledger.track()`. Both Kerases are in this process, side by side."""
+"""The Python ledger: `tensorledger.track()`. Both Kerases are in this process, side by side, where both are installed.
+
+This file needs a TensorFlow and pytest, and nothing else of the harness.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ tf.constant(0)  # TensorFlow has begun long before any ledger does
 
 @pytest.fixture(params=KERASES)
 def keras(request: pytest.FixtureRequest) -> Any:
-    return importlib.import_module(zoo.KERASES[request.param])
+    return pytest.importorskip(zoo.KERASES[request.param])
 
 
 @pytest.fixture(autouse=True)
@@ -101,6 +104,14 @@ def test_tensors_in_a_reference_cycle_are_there_until_they_are_collected() -> No
         gc.enable()
 
 
+def test_a_cycle_through_an_attribute_of_the_tensor_itself_is_collected() -> None:
+    with tensorledger.track() as ledger:
+        tensor = tf.ones([3])
+        tensor.loop = [tensor]
+        del tensor
+    assert ledger.live() == []
+
+
 def test_a_variable_and_its_handles_count_once() -> None:
     with tensorledger.track() as ledger:
         variable = tf.Variable(tf.ones([4, 4]), name="mine")
@@ -146,6 +157,48 @@ def test_like_ones_of_one_place_are_grouped_and_others_are_not() -> None:
 # --- agreement with the census
 
 
+def life_eager(_: Any) -> Any:
+    start = tf.constant([1.0, 2.0, 3.0])
+    texts = tf.strings.join([tf.constant(["a", "b"]), tf.constant(["c", "d"])])
+    return start, tf.split(start * 2 + 1, 3), tf.unique(tf.cast(start, tf.int64)), texts, start[1:]
+
+
+def life_variables(_: Any) -> Any:
+    first, second = tf.Variable(tf.ones([3])), tf.Variable([[1, 2]], trainable=False)
+    first.assign_add(tf.ones([3]))
+    return first, second.read_value()
+
+
+def life_captures(_: Any) -> Any:
+    variable, constant = tf.Variable(tf.ones([3])), tf.ones([3])
+
+    captures = tf.function(lambda x: (x * variable + constant, tf.constant(3.0)))
+
+    def gradient(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = captures(x)[0]
+        return tape.gradient(y, [x, variable])
+
+    return captures, gradient(tf.ones([3]))
+
+
+def life_in_threads(keras: Any) -> Any:
+    kept: list[Any] = []
+
+    def work(size: int) -> None:
+        for _ in range(20):
+            kept.append(tf.ones([size]) + 1.0)
+        kept.append(tf.Variable(kept[-1]))
+
+    threads = [threading.Thread(target=work, args=(size,)) for size in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return kept
+
+
 def life_created(keras: Any) -> Any:
     return zoo.classifier(keras)
 
@@ -179,7 +232,19 @@ def life_traced(keras: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "life", [life_created, life_predicted, life_predict_method, life_fit, life_fit_and_dropped, life_traced]
+    "life",
+    [
+        life_eager,
+        life_variables,
+        life_captures,
+        life_in_threads,
+        life_created,
+        life_predicted,
+        life_predict_method,
+        life_fit,
+        life_fit_and_dropped,
+        life_traced,
+    ],
 )
 def test_the_ledger_and_the_census_know_the_same_tensors(keras: Any, life: Callable[[Any], Any]) -> None:
     gc.collect()
@@ -623,6 +688,43 @@ def test_a_local_of_a_running_function_is_named_and_not_kept_by_that() -> None:
     ]
     del mine
     assert ledger.live() == []
+
+
+def test_a_tensor_that_is_an_attribute_of_another_is_named() -> None:
+    with tensorledger.track() as ledger:
+        CACHE["x"] = [tf.ones([3])]
+        CACHE["x"][0].logits = tf.ones([4])
+    assert held(ledger) == [f"{__name__}.CACHE['x'][0]", f"{__name__}.CACHE['x'][0] -> EagerTensor.logits"]
+    CACHE.clear()
+
+
+def test_a_local_of_a_suspended_generator_is_named() -> None:
+    def steps() -> Iterator[None]:
+        mine = tf.ones([3])
+        yield
+        del mine
+
+    with tensorledger.track() as ledger:
+        CACHE["steps"] = steps()
+        next(CACHE["steps"])
+    (reason,) = held(ledger)
+    assert reason.startswith(f"{__name__}.CACHE['steps'] -> generator ") and reason.endswith("steps, local mine")
+    next(CACHE["steps"], None)
+    assert ledger.live() == []
+    CACHE.clear()
+
+
+def test_to_look_for_what_holds_a_tensor_keeps_it_no_longer_than_that() -> None:
+    gc.disable()
+    try:
+        with tensorledger.track() as ledger:
+            mine, boxed = tf.ones([3]), [tf.ones([4])]
+        assert len(held(ledger)) == 2
+        watching = [weakref.ref(mine), weakref.ref(boxed[0])]
+        del mine, boxed
+        assert [ref() for ref in watching] == [None, None]
+    finally:
+        gc.enable()
 
 
 def test_a_thread_local_is_named() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 import msgspec.structs
+import msgspec.toml
 
 from tensorledger.environment.tree import shown
 
@@ -21,9 +21,10 @@ class BadDefinition(Exception):
 def read_table(path: Path) -> dict[str, Any]:
     """Return a file's content. Raises BadDefinition."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        table: dict[str, Any] = msgspec.toml.decode(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise BadDefinition(f"{shown(path)}: {error}") from error
+    return table
 
 
 def read(path: Path, kind: type[T]) -> T:

@@ -135,6 +135,9 @@ def spelt_out(stack: Stack) -> list[Frame]:
 
 
 def _position(code: CodeType, at: int) -> tuple[int | None, int | None]:
+    if sys.version_info < (3, 11):  # it keeps no columns
+        lines = (line for start, end, line in code.co_lines() if start <= at < end)
+        return next(lines, code.co_firstlineno), None
     positions = list(code.co_positions())
     line, _, column, _ = (
         positions[at // 2] if 0 <= at // 2 < len(positions) else (code.co_firstlineno, None, None, None)

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import (
     AsyncGeneratorType,
     CellType,
+    CodeType,
     CoroutineType,
     FrameType,
     FunctionType,
@@ -38,6 +39,7 @@ WIDTH = 2000
 _OWN = (Path(__file__).parent, Path(__file__).parents[1] / "plugin")
 """Whose functions have the tensors that are looked at in their locals."""
 REGISTRY = "TensorFlow's gradient registry"
+SUSPENDED = (GeneratorType, CoroutineType, AsyncGeneratorType)
 UNSEEN = "nothing that Python's collector sees: C code, or a call that runs"
 
 
@@ -116,11 +118,11 @@ def chain(target: Any, deadline: float, ignored: AbstractSet[int] = frozenset())
     """
     if time.monotonic() > deadline:
         return None
-    locals_ = _locals()
+    locals_, attributes = _locals(), _attributes_of_tensors()
     inward: dict[int, Any] = {id(target): None}  # of each object, the next one towards the target
     seen: list[Any] = [target]
     near: list[Any] = [target]
-    own = {id(inward), id(seen), id(locals_), *ignored}
+    own = {id(inward), id(seen), id(locals_), id(attributes), *ignored}
     while near:
         for one in near:
             root = _root(one, locals_)
@@ -132,9 +134,11 @@ def chain(target: Any, deadline: float, ignored: AbstractSet[int] = frozenset())
             if time.monotonic() > deadline or len(seen) > WIDTH:
                 return None
             part = {id(one): one for one in near[start : start + AT_ONCE]}
-            own.add(id(part))
-            referrers = gc.get_referrers(*part.values())
-            own.add(id(referrers))
+            asked = tuple(part.values())
+            referrers = gc.get_referrers(*asked)
+            own |= {id(part), id(asked), id(referrers)}
+            for one in asked:
+                referrers.extend(attributes.get(id(one), ()))
             for referrer in referrers:
                 if id(referrer) in inward or id(referrer) in own:
                     continue
@@ -154,19 +158,44 @@ def _locals() -> dict[int, str]:
     """Return the names of what running functions have in their locals, by address: the collector does not see those."""
     names: dict[int, str] = {}
     mine = threading.get_ident()
-    for thread, innermost in sys._current_frames().items():
-        frame: FrameType | None = innermost
+    frame: FrameType | None  # one variable, and None in the end: this function's own frame is among these
+    for thread, frame in sys._current_frames().items():
         while frame is not None:
             code = frame.f_code
             if code.co_flags & CO_OPTIMIZED and not (thread == mine and _ours(frame)):
                 for name, value in _variables(frame):
-                    names.setdefault(id(value), f"local {name} of {code.co_qualname}, which runs")
+                    names.setdefault(id(value), f"local {name} of {_called(code)}, which runs")
             frame = frame.f_back
     return names
 
 
+def _attributes_of_tensors() -> dict[int, list[Any]]:
+    """Return the tensors that have something as an attribute, by its address, or as the dictionary of their attributes.
+
+    From Python 3.12 on, TensorFlow's tensors name that to who asks what they refer to, and not as its referrers.
+    """
+    found: dict[int, list[Any]] = {}
+    if sys.version_info >= (3, 12):
+        from tensorflow.python.framework.ops import EagerTensor
+
+        for tensor in gc.get_objects():
+            if isinstance(tensor, EagerTensor):
+                for held in gc.get_referents(tensor):
+                    if gc.is_tracked(held) and not isinstance(held, type):
+                        found.setdefault(id(held), []).append(tensor)
+    return found
+
+
+def _called(code: CodeType) -> str:
+    if sys.version_info < (3, 11):
+        return code.co_name
+    return code.co_qualname
+
+
 def _variables(frame: FrameType) -> list[tuple[str, Any]]:
     """Return a function's locals, and leave no copy of them behind: it would hold what the function lets go of."""
+    if sys.version_info >= (3, 13):  # f_locals is no copy there: it looks at the locals themselves
+        return list(frame.f_locals.items())
     variables = frame.f_locals
     found = list(variables.items())
     # The frame, this function and the call refer to it. Where more do, somebody called locals() and kept what it gave.
@@ -207,6 +236,9 @@ def _words(root: str, first: Any, inward: dict[int, Any]) -> str:
             text += f"(closure {owner.__code__.co_freevars[index]})"
             owner, held = after, inward[id(after)]
             continue
+        if isinstance(owner, SUSPENDED) and isinstance(held, FrameType):
+            held = after  # up to Python 3.10 it is a frame that has the locals
+            continue
         if not isinstance(owner, CellType):
             text += _step(owner, held, after)
         if _is_own_dict(owner, held) and after is not None:
@@ -226,14 +258,14 @@ def _step(owner: Any, held: Any, after: Any) -> str:
         name = _key(owner, held)
         if isinstance(owner.get("__name__"), str) and "__builtins__" in owner:
             return f".{name}"
-        if isinstance(name, weakref.ref):
+        if isinstance(name, weakref.ref) or type(name).__name__ == "_localdummy":
             return ""  # a thread-local's variables of each thread
         return f"[{name!r}]" if isinstance(name, (str, int)) else f"[<{type(name).__name__}>]"
     if isinstance(owner, (list, tuple, deque)):
         return f"[{next((index for index, one in enumerate(owner) if one is held), '?')}]"
     if isinstance(owner, (set, frozenset)):
         return "{…}"
-    if isinstance(owner, (GeneratorType, CoroutineType, AsyncGeneratorType)):
+    if isinstance(owner, SUSPENDED):
         return _suspended(owner, held)
     for name in _attributes(owner):
         try:
@@ -290,6 +322,6 @@ def _noun(found: Any) -> str:
     """Return what an object is called inside a chain."""
     if isinstance(found, FunctionType):
         return f"function {found.__qualname__}"
-    if isinstance(found, (GeneratorType, CoroutineType, AsyncGeneratorType)):
+    if isinstance(found, SUSPENDED):
         return f"{type(found).__name__} {found.__qualname__}"
     return type(found).__name__

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import warnings
 import weakref
@@ -12,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from tensorledger.ledger.collect import collect as collect_garbage
 from tensorledger.ledger.frames import Frames, Stack, spelt_out, taker
 from tensorledger.ledger.hook import HOOK, Unavailable
 from tensorledger.ledger.imports import when_imported
@@ -144,7 +144,7 @@ class Ledger:
         ``collect``: collect garbage first. ``held``: seconds that may go into finding what holds them; 0: do not.
         """
         if collect:
-            gc.collect()
+            collect_garbage()
         return groups(self.alive(), held)
 
     def alive(self, since: Mark | None = None) -> Alive:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tensorledger.ledger.collect import collect
 from tensorledger.ledger.live import Alive, Ledger, Mark
 from tensorledger.plugin.reach import older_owners, reached
 
@@ -119,7 +120,7 @@ class Account:
         if len(look()) <= most or len(without(look(), holders())) <= most:
             return None
         frozen.thaw()
-        gc.collect()
+        collect()
         owners = [*holders(), *(older_owners(frozen.newer) if frozen.newer is not None else ())]
         found = without(look(), owners)
         return found if len(found) > most else None

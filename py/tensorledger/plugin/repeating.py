@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tensorledger.ledger.collect import collect
 from tensorledger.ledger.live import Alive, Mark, groups
 from tensorledger.plugin.known import Known
 from tensorledger.plugin.limits import TensorGrowth
@@ -64,7 +65,7 @@ class Repeated:
         if not self._over(Size.of(self._made()), 0, 0):
             return None
         thaw()
-        gc.collect()
+        collect()
         last = Size.of(self._made())
         since = self._made().only(lambda _, tensor: tensor._id > self._warm.tensor)
         leaks = groups(since, held)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import inspect
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from tensorledger.ledger.collect import collect
 from tensorledger.ledger.live import Ledger, groups
 from tensorledger.ledger.track import track
 from tensorledger.protocol.messages import CheckpointReading, Cycle, LiveTensor, Reading, Thrown
@@ -18,6 +18,7 @@ from tensorledger.runtime.census import Census
 from tensorledger.runtime.context import Context
 from tensorledger.runtime.recipes import Recipe
 from tensorledger.runtime.thrown import describe
+from tensorledger.runtime.turned import turned
 
 END = "end"
 _OLD: list[None] = []
@@ -57,7 +58,7 @@ def cycles(
     """
     gc.disable()
     try:
-        _settle()
+        collect()
         freezing = _Freezing()
         for number in range(count + 1):
             held = None if counts_only else HELD if number == count else 0
@@ -107,7 +108,7 @@ def _one(
         with _strays() as strays:
             thrown = _walk(course, checkpoint, strays)
             course.held.clear()
-            _settle()
+            collect()
         if freezing.noticed():
             strays.append(
                 RuntimeError("the scenario called gc.freeze or gc.unfreeze: what is alive cannot be counted then")
@@ -191,32 +192,4 @@ def _steps(course: Course, strays: list[BaseException]) -> Iterator[str]:
     if inspect.isgenerator(walked):
         yield from walked
     elif inspect.isasyncgen(walked) or inspect.iscoroutine(walked):
-        yield from _turned(walked, strays)
-
-
-def _turned(walked: AsyncGenerator[Any, Any] | Coroutine[Any, Any, Any], strays: list[BaseException]) -> Iterator[str]:
-    """Turn what is asynchronous into a plain generator; errors of tasks that nobody awaits are collected."""
-
-    def take(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
-        if told.get("exception") is not None:
-            strays.append(told["exception"])
-
-    with asyncio.Runner() as runner:
-        runner.get_loop().set_exception_handler(take)
-        if inspect.iscoroutine(walked):
-            runner.run(walked)
-            return
-
-        async def step() -> str:
-            return await anext(walked)  # type: ignore[arg-type]
-
-        while True:
-            try:
-                yield runner.run(step())
-            except StopAsyncIteration:
-                return
-
-
-def _settle() -> None:
-    gc.collect()
-    gc.collect()
+        yield from turned(walked, strays)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, TypeVar
 
 from tensorledger.protocol.messages import Cycle, Outcome, Reading, RunScenario
 from tensorledger.targets.target import Target
 from tensorledger.workers.allocators import DEFAULT
 from tensorledger.workers.start import Starter
 from tensorledger.workers.worker import Watch, Worker
+
+W = TypeVar("W", bound="Workers")
 
 
 class Starts(Protocol):
@@ -35,7 +37,7 @@ class Workers:
         self.versions: dict[Target, dict[str, str]] = {}
         """What each target's worker said it is."""
 
-    def __enter__(self) -> Self:
+    def __enter__(self: W) -> W:
         return self
 
     def __exit__(
