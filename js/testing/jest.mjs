@@ -3,7 +3,7 @@
 
 import {afterEach, beforeEach, expect} from '@jest/globals';
 
-import {Hold, TEST} from '../tracking/hold.mjs';
+import {holdOfTest} from '../tracking/hold.mjs';
 import {toReleaseAllTensors} from './matcher.mjs';
 
 /** @typedef {import('../tracking/hold.mjs').Options} Options */
@@ -16,10 +16,10 @@ expect.extend({toReleaseAllTensors});
  * @param {Options} [options]
  */
 export function holdAllTests(options = {}) {
-  /** @type {Hold | null} */
+  /** @type {ReturnType<typeof holdOfTest> | null} */
   let hold = null;
   const begin = () => {
-    hold = new Hold(options, {of: TEST});
+    hold = holdOfTest(options);
   };
   const end = async () => {
     await hold?.settle();

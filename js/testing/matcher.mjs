@@ -18,7 +18,7 @@ export function toReleaseAllTensors(fn, options = {}) {
   const hint = this.utils.matcherHint('toReleaseAllTensors', 'fn', '', {isNot: this.isNot, promise: this.promise});
   const result = (/** @type {Outcome} */ {leak}) => ({
     pass: leak === null,
-    message: () => `${hint}\n\n${leak?.message ?? 'no more tensors are left than may be, and some should be'}`,
+    message: () => `${hint}\n\n${leak?.message ?? 'every tensor that it made was released, and some should be left'}`,
   });
   const outcome = judge(holdOf(fn, options, toReleaseAllTensors), /** @type {() => any} */ (fn));
   return outcome instanceof Promise ? outcome.then(result) : result(outcome);

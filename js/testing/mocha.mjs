@@ -1,6 +1,6 @@
 // Holding tests of Mocha to releasing every tensor that they make.
 
-import {Hold, TEST} from '../tracking/hold.mjs';
+import {holdOfTest} from '../tracking/hold.mjs';
 import {held} from './no-leaks.mjs';
 
 /** @typedef {import('../tracking/hold.mjs').Options} Options */
@@ -12,7 +12,7 @@ import {held} from './no-leaks.mjs';
  * @returns {(this: any) => Promise<void>}
  */
 export function noLeaks(fn, options = {}) {
-  return held(fn, options, {parameters: 0, above: noLeaks});
+  return held(fn, options, 0);
 }
 
 /**
@@ -21,7 +21,7 @@ export function noLeaks(fn, options = {}) {
  * @param {Options} [options]
  */
 export function holdAllTests(options = {}) {
-  /** @type {Hold | null} */
+  /** @type {ReturnType<typeof holdOfTest> | null} */
   let hold = null;
   return {
     /** @this {any} */
@@ -35,7 +35,7 @@ export function holdAllTests(options = {}) {
       });
     },
     beforeEach() {
-      hold = new Hold(options, {of: TEST});
+      hold = holdOfTest(options);
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import {beforeEach} from 'node:test';
 
-import {Hold, TEST} from '../tracking/hold.mjs';
+import {holdOfTest} from '../tracking/hold.mjs';
 import {held} from './no-leaks.mjs';
 
 /**
@@ -17,7 +17,7 @@ import {held} from './no-leaks.mjs';
  * @returns {(t: any) => Promise<void>}
  */
 export function noLeaks(fn, options = {}) {
-  return held(fn, options, {parameters: 1, above: noLeaks});
+  return held(fn, options, 1);
 }
 
 /**
@@ -27,14 +27,14 @@ export function noLeaks(fn, options = {}) {
  */
 export function holdAllTests(options = {}) {
   beforeEach((/** @type {any} */ t) => {
-    const hold = new Hold(options, {of: TEST, name: t.fullName});
+    const hold = holdOfTest(options, t.fullName);
     t.after(async () => {
       await hold.settle();
       const leak = hold.end();
       if (!leak) return;
       // Of a test that failed already, its own failure is all that is told of errors.
-      if (t.passed === false) t.diagnostic(`Besides, ${leak.message}`);
-      else throw leak;
+      if (t.passed !== false) throw leak;
+      for (const line of `Besides, ${leak.message}`.split('\n')) t.diagnostic(line);
     });
   });
 }

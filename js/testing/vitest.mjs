@@ -3,7 +3,7 @@
 
 import {beforeEach, expect} from 'vitest';
 
-import {Hold, TEST} from '../tracking/hold.mjs';
+import {holdOfTest} from '../tracking/hold.mjs';
 import {toReleaseAllTensors} from './matcher.mjs';
 
 /** @typedef {import('../tracking/hold.mjs').Options} Options */
@@ -16,7 +16,7 @@ expect.extend({toReleaseAllTensors});
  */
 export function holdAllTests(options = {}) {
   beforeEach(() => {
-    const hold = new Hold(options, {of: TEST});
+    const hold = holdOfTest(options);
     // What a hook returns runs after all that come after each test.
     return async () => {
       await hold.settle();

@@ -26,8 +26,6 @@ const context = shared('context', () => {
   return AsyncLocalStorage ? new AsyncLocalStorage() : null;
 });
 
-/** What is held where it is a whole test. */
-export const TEST = 'this test';
 
 export class TensorLeakError extends Error {
   name = 'TensorLeakError';
@@ -48,9 +46,11 @@ export class TensorLeakError extends Error {
   }
 }
 
+/** What is held, and all that is made meanwhile. */
 export class Hold {
   #options;
   #of;
+  #isTest;
   #name;
   #parent;
   #ledger;
@@ -60,15 +60,16 @@ export class Hold {
 
   /**
    * @param {Options} options
-   * @param {{of: string, name?: string, above?: Function}} what  `of`: what is held, for the message; `name`: of a test, in full;
-   *   `above`: the function that was asked for it
+   * @param {{of: string, isTest?: boolean, name?: string, above?: Function}} what  `of`: what is held, for the message; `isTest`:
+   *   whether it is all of a test, with its hooks; `name`: that test's, in full; `above`: the function that was asked for it
    */
-  constructor(options, {of, name, above}) {
+  constructor(options, {of, isTest = false, name, above}) {
     const unknown = Object.keys(options).filter(option => !OPTIONS.includes(option));
     if (unknown.length > 0) throw new TypeError(`there is no option ${unknown.join(', ')}; there are: ${OPTIONS.join(', ')}`);
     if (!(Number(options.limit ?? 0) >= 0)) throw new TypeError('limit is how many tensors may be left: 0 or more');
     this.#options = options;
     this.#of = of;
+    this.#isTest = isTest;
     this.#name = name;
     this.#parent = context?.getStore();
     this.#ledger = new TensorLedger(options.tf);
@@ -79,8 +80,8 @@ export class Hold {
 
   /** Whether it may be inside of one that is open; where nothing tells, it is. @param {Hold} other */
   #isInside(other) {
-    if (this.#of === TEST && other.#of === TEST) return this.#name?.startsWith(`${other.#name} > `) ?? false;
-    if (context === null || other.#of === TEST) return true;
+    if (this.#isTest && other.#isTest) return this.#name?.startsWith(`${other.#name} > `) ?? false;
+    if (context === null || other.#isTest) return true;
     for (let around = this.#parent; around !== undefined; around = around.#parent) if (around === other) return true;
     return false;
   }
@@ -128,7 +129,7 @@ export class Hold {
     }
     const them = count === 1 ? 'it' : 'them';
     const message = [
-      `${amount(count, bytes)}, ${count === 1 ? 'is left that was' : 'are left that were'} made inside ${this.#of}${limit > 0 ? `; ${limit} may be` : ''}`,
+      `${amount(count, bytes)}, ${count === 1 ? 'is left that was' : 'are left that were'} made inside ${this.#of}${limit > 0 ? `; up to ${limit} may be` : ''}`,
       ...listed(live),
       ...disagreements,
       ...dropped > 0 ? [`What the function returned, which nobody gets here, has ${dropped} of these; expectNoLeaks hands it on.`] : [],
@@ -249,6 +250,13 @@ export function judge(hold, fn, options) {
       throw failed(error);
     });
 }
+
+/**
+ * Begins a hold of a whole test, from before its hooks to after them.
+ * @param {Options} options
+ * @param {string} [name]  the test's, in full, where tests may have tests inside
+ */
+export const holdOfTest = (options, name) => new Hold(options, {of: 'this test', isTest: true, name});
 
 /**
  * Begins a hold of a function that was given.

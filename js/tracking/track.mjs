@@ -70,9 +70,15 @@ export class TensorLedger {
    */
   left(which) {
     if (this.#last) return this.#last.live;
-    return this.#ledgers.flatMap(ledger => ledger.since(0, which))
-      .map(({stack, ...left}) => ({...left, stack: framesOf(stack)}))
-      .sort((one, other) => other.count * (other.bytes ?? 0) - one.count * (one.bytes ?? 0));
+    /** @type {Map<string, Left>} */
+    const groups = new Map();
+    for (const {count, stack, ...rest} of this.#ledgers.flatMap(ledger => ledger.since(0, which))) {
+      // What differs only in how the runner or the library was gone through is alike.
+      const like = {...rest, stack: framesOf(stack)};
+      const key = JSON.stringify({...like, stack: like.stack.filter(({of}) => of === 'user')});
+      groups.set(key, {...like, count: count + (groups.get(key)?.count ?? 0)});
+    }
+    return [...groups.values()].sort((one, other) => other.count * (other.bytes ?? 0) - one.count * (one.bytes ?? 0));
   }
 
   /** @param {Which} [which] @returns {number | null} */
