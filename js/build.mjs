@@ -1,17 +1,17 @@
-// Builds the npm package into js/dist: the modules as they are, of which only those that an entry needs, and beside them
-// CommonJS, a plain script for pages, and types.
-//     node js/build.mjs          then: npm pack ./js/dist
+// Builds the npm package into a folder, dist/npm by default: the modules as they are, of which only those that an entry needs,
+// and beside them CommonJS, a plain script for pages, and types.
+//     node js/build.mjs [FOLDER]          then: npm pack ./dist/npm
 
 import {spawnSync} from 'node:child_process';
 import {cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
-import {dirname, join, relative} from 'node:path';
+import {dirname, join, relative, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
 import {build} from 'esbuild';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-const DIST = join(HERE, 'dist');
+const DIST = resolve(process.argv[2] ?? join(HERE, '../dist/npm'));
 /** What tests run in comes from the project that is tested. */
 const RUNNERS = ['vitest', '@jest/globals', 'node:*'];
 /** What it is written for, as js/ is. */

@@ -2,3 +2,5 @@
 
 export * from '../index.mjs';
 export {WorkerGone, reportTo, watchWorker} from './remote.mjs';
+
+/** @typedef {import('./remote.mjs').Reading} Reading */

@@ -19,7 +19,7 @@ from tensorledger.expectations.expectation import expectation_for
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.target import Target
 
-BESIDE = ("scenarios", "tracking", "testing", "page", "dist", "index.mjs", "build.mjs")
+BESIDE = ("scenarios", "tracking", "testing", "page", "index.mjs", "build.mjs")
 """Of js/, what no cell depends on: the scenarios, which have keys of their own, and what is only in the npm package."""
 
 FORMAT = 2

@@ -37,7 +37,7 @@ describe('inside', () => {
     tidy();
   });
 
-  test('inside, held: leaky', () => {
+  test('held: leaky', () => {
     leaky();
   });
 });

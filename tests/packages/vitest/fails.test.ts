@@ -7,7 +7,7 @@ test('matcher: leaky', async () => {
   await expect(leaky).toReleaseAllTensors();
 });
 
-test('matcher, not awaited: leaky', () => {
+test('not awaited: leaky', () => {
   void expect(leaky).toReleaseAllTensors();
 });
 
@@ -15,7 +15,7 @@ test('matcher: leakyLater', async () => {
   await expect(() => leakyLater()).toReleaseAllTensors();
 });
 
-test('matcher, returned: square', async () => {
+test('returned: square', async () => {
   await expect(() => square()).toReleaseAllTensors();
 });
 
