@@ -59,7 +59,7 @@ for (const file of ['testing/vitest.d.ts', 'testing/jest.d.ts']) copy(join(HERE,
 for (const file of readdirSync(join(DIST, 'types'), {recursive: true})) {
   const path = join(DIST, 'types', String(file));
   if (!path.endsWith('.d.mts')) continue;
-  const text = readFileSync(path, 'utf8').replace(/(?<=<reference path=")[./]+\/testing\//, './');
+  const text = readFileSync(path, 'utf8').replace(/(?<=<reference path=")[^"]+\/(?=[^/"]+")/, './');
   writeFileSync(path, text);
   writeFileSync(path.replace(/\.mts$/, '.cts'), text.replaceAll(/\.mjs(?=['"])/g, '.cjs'));
 }
