@@ -7,7 +7,7 @@ fixtures made, or hold, is judged when they have ended.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,16 +15,12 @@ import pytest
 from _pytest.outcomes import Exit, OutcomeException, Skipped, XFailed
 
 from tensorledger.ledger.live import Alive, Mark, groups
-from tensorledger.plugin.account import Account, Frozen, Setup, without
+from tensorledger.plugin.account import HELD, Account, Frozen, Setup, without
 from tensorledger.plugin.known import Known
 from tensorledger.plugin.limits import Limits, limits_of
 from tensorledger.plugin.reach import of_traceback
 from tensorledger.plugin.repeating import Repeated
 from tensorledger.plugin.telling import TensorLeakWarning, fixture_left, grew, lent_left, test_left
-from tensorledger.protocol.messages import LiveTensor
-
-HELD = 2.0
-"""Seconds that may go into finding what holds the leaks of a test."""
 
 Wrapped = Generator[None, Any, Any]
 
@@ -43,6 +39,11 @@ class Test:
     """Fixtures that have ended with it."""
     beside: list[str] = field(default_factory=list)
     """What is told beside its own failure."""
+
+    @property
+    def ends_others(self) -> bool:
+        """Whether a fixture has ended with it that other tests had too."""
+        return any(setup.definition.scope != "function" for setup in self.ended)
 
     @property
     def most(self) -> int:
@@ -114,7 +115,7 @@ class Watching:
         for noted in getattr(item, "_excinfo", None) or ():
             self._failed(test, start, noted.value)
             return result
-        grown = repeated.grown(self._known(growth.ignore), HELD, test.frozen.thaw) if repeated and growth else None
+        grown = repeated.grown(self._known(test), HELD, test.frozen.thaw) if repeated and growth else None
         said = [grew(grown, growth)] if grown and growth else self._left_by_the_function(test, start)
         if said:
             test.judged = False
@@ -167,10 +168,13 @@ class Watching:
         if test.limits.live is None:
             return []
         found = account.left(
-            lambda: account.made(start), test.most, test.frozen, lambda: self._holders(test.item, error)
+            lambda: account.made(start),
+            test.most,
+            test.frozen,
+            lambda: self._holders(test.item, error),
+            self._known(test),
         )
-        leaks = self._unknown(found, test)
-        return [test_left(leaks, test.most)] if leaks else []
+        return [] if found is None else [test_left(groups(found, HELD), test.most)]
 
     def _left_at_the_end(self, test: Test) -> list[str]:
         """Say what is left by fixtures that have ended, and by tests that these held until now."""
@@ -179,16 +183,17 @@ class Watching:
         if hasattr(test.item, "funcargs"):
             test.item.funcargs = {}  # pytest drops them after this
         starts = [test.start, *(setup.start for setup in test.ended)]
-        since = Mark() if self._lent and test.ended else min(starts, key=lambda mark: mark.tensor)
+        since = Mark() if self._lent and test.ends_others else min(starts, key=lambda mark: mark.tensor)
         try:
             found = account.left(
                 lambda: account.made(since).only(lambda name, one: self._maker(test, name, one) is not None),
                 test.most,
                 test.frozen,
                 lambda: self._holders(test.item, getattr(sys, "last_value", None)),
+                self._known(test),
             )
         finally:
-            test.frozen.thaw()
+            test.frozen.thaw(suspicion=False)
         said = [] if found is None else [*self._told(test, found)]
         self._lend(test, said)
         return said
@@ -200,7 +205,7 @@ class Watching:
             return setup
         if test.judged and test.limits.live and tensor._id > test.start.tensor:
             return test.item.nodeid
-        return self._lent.get(name) if test.ended else None
+        return self._lent.get(name) if test.ends_others else None
 
     def _told(self, test: Test, found: Alive) -> Iterator[str]:
         made: dict[Setup | str, set[int | str]] = {}
@@ -213,35 +218,26 @@ class Watching:
 
         found.only(note)
         for maker, names in made.items():
-            leaks = self._unknown(found.only(_among(names)), test)
-            if leaks and isinstance(maker, Setup):
+            leaks = groups(found.only(_among(names)), HELD)
+            if isinstance(maker, Setup):
                 yield fixture_left(maker.definition, maker.param, leaks, self._root)
-            elif leaks:
-                yield lent_left(str(maker), leaks)
+            else:
+                yield lent_left(maker, leaks)
 
     def _lend(self, test: Test, said: list[str]) -> None:
         """Remember what a fixture holds that goes on: it is judged when that has ended."""
         account = self._account
         assert account is not None
-        alive = account.made(Mark())
-        there = {*alive.tensors, *alive.handles}
+        there = account.made(Mark()).names if self._lent else set()
         self._lent = {} if said else {name: nodeid for name, nodeid in self._lent.items() if name in there}
-        if test.judged and not said:
-            new = alive.only(lambda _, tensor: tensor._id > test.start.tensor)
-            if new:
-                new = without(new, [getattr(test.item, "_instance", None)])  # pytest keeps that for good
-            self._lent.update(dict.fromkeys((*new.tensors, *new.handles), test.item.nodeid))
+        new = account.made(test.start) if test.judged and not said else None
+        if new:
+            new = without(new, [getattr(test.item, "_instance", None)])  # pytest keeps that for good
+            self._lent.update(dict.fromkeys(new.names, test.item.nodeid))
 
-    def _unknown(self, found: Alive | None, test: Test) -> list[LiveTensor]:
-        """Return what is left without what is known to be; nothing where that is within the limit."""
-        if found is None:
-            return []
-        known = self._known(test.limits.live.ignore if test.limits.live else ())
-        left = [leak for leak in groups(found, HELD) if leak not in known]
-        return left if sum(leak.count for leak in left) > test.most else []
-
-    def _known(self, more: Iterable[str]) -> Known:
-        return Known((*self._ignored, *more))
+    def _known(self, test: Test) -> Known:
+        limits = (test.limits.live, test.limits.growth)
+        return Known((*self._ignored, *(pattern for limit in limits if limit for pattern in limit.ignore)))
 
     def _holders(self, item: pytest.Item, error: BaseException | None) -> Iterator[Any]:
         """Yield what holds tensors rightly: fixtures, the test's instance, what pytest keeps of it, a traceback."""
