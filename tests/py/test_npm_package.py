@@ -131,8 +131,8 @@ def runners(projects: Path) -> dict[str, Runner]:
 
     def vitest(*arguments: str) -> Run:
         script = projects / "node_modules" / "vitest" / "vitest.mjs"
-        command = [script, "run", "--reporter=default", "--reporter=json", "--outputFile.json=out.json", *arguments]
-        return jest_like(projects / "vitest", *command)
+        reporters = ("--reporter=default", "--reporter=json", "--outputFile.json=out.json")
+        return jest_like(projects / "vitest", script, "run", *reporters, *arguments)
 
     def jest(*arguments: str) -> Run:
         script = projects / "node_modules" / "jest" / "bin" / "jest.js"
