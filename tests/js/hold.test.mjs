@@ -22,7 +22,7 @@ test('a function that throws has that thrown on, and what it has left told after
     const error = await thrown(expectNoLeaks(fn));
     assert.equal(error, own);
     assert.match(error.message, /^its own\nBesides, 1 tensor, 24 bytes, is left .*\n {2}made at left \(tests\/js\/hold\.test\.mjs:\d+:\d+\)/);
-    assert.match(error.stack, /^RangeError: its own\nBesides, 1 tensor[^]*tf\.tidy\.\n {4}at /, 'and where it was thrown is kept');
+    assert.match(String(error.stack), /^RangeError: its own\nBesides, 1 tensor[^]*tf\.tidy\.\n {4}at /, 'and where it was thrown is kept');
   }
   const clean = new RangeError('its own');
   assert.equal(await thrown(expectNoLeaks(() => { throw clean; })), clean);
