@@ -322,6 +322,22 @@ def test_an_es_module_and_commonjs_know_the_same(projects: Path) -> None:
     }, done.stderr
 
 
+def test_a_page_of_plain_scripts_has_it_as_a_global(projects: Path) -> None:
+    """Where TensorFlow.js is minified and loaded from elsewhere, later than the ledger was begun."""
+    script = projects / "node_modules" / "tensorledger" / "tensorledger.js"
+    done = run("page/page.mjs", script, modules() / "tfjs-4.22.0" / "dist" / "tf.min.js", cwd=projects)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["clean"] == 1
+    assert told["report"].splitlines() == [
+        "1 tensor, 16 bytes, is left",
+        "  made at cart (js/cart.js:4:15)",
+        "    called from js/cart.js:6:3",
+        "    1 × float32 [4], 16 bytes",
+    ]
+    assert {"track", "expectNoLeaks", "releaseModel", "reportTo", "watchWorker"} <= set(told["names"])
+
+
 def test_the_tarball_holds_what_is_used_and_no_more(files: dict[str, str]) -> None:
     package = json.loads(files["package.json"])
     assert package["version"] == __version__
