@@ -66,7 +66,7 @@ export function framesOf(stack) {
 /** A frame's place, as V8 writes it and an editor understands it. @param {Frame} frame */
 export function at({function: name, file, line, column}) {
   const place = `${file}:${line}${column === null ? '' : `:${column}`}`;
-  return name === '' || name === 'Object.<anonymous>' ? place : `${name} (${place})`;
+  return name === '' || name.endsWith('<anonymous>') ? place : `${name} (${place})`;
 }
 
 /**
