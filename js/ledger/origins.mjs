@@ -36,6 +36,21 @@ function raise() {
   }
 }
 
+/**
+ * Writes a stack out as the surroundings do, such as a test runner that knows what code was compiled from.
+ * @param {{stack?: unknown}} captured
+ * @returns {string}
+ */
+function mapped(captured) {
+  try {
+    const {stack} = captured;
+    // Some leave it as the list of its frames.
+    return Array.isArray(stack) ? stack.map(frame => `\n    at ${frame}`).join('') : String(stack ?? '');
+  } catch {
+    return '';
+  }
+}
+
 /** Writes a stack out as V8 does, whatever a page has told it to do. @param {{stack?: unknown}} captured  @returns {string} */
 function written(captured) {
   const theirs = Error.prepareStackTrace;
@@ -50,10 +65,16 @@ function written(captured) {
 }
 
 export class Origins {
+  #written;
   /** @type {Explained[]} */
   #waiting = [];
   /** @type {Map<string, string>} each text once, since many tensors are made in one place */
   #texts = new Map();
+
+  /** @param {{mapped?: boolean}} [options]  whether the surroundings write stacks out */
+  constructor(options = {}) {
+    this.#written = options.mapped ? mapped : written;
+  }
 
   /** @param {Explained} entry @param {{stack?: string}} captured */
   explain(entry, captured) {
@@ -68,7 +89,7 @@ export class Origins {
   write() {
     for (const entry of this.#waiting) {
       if (entry.alive && entry.origin !== null && typeof entry.origin === 'object') {
-        entry.origin = this.#once(written(entry.origin));
+        entry.origin = this.#once(this.#written(entry.origin));
       }
     }
     this.#waiting = [];

@@ -1,8 +1,10 @@
 // What fit leaves and nobody can reach any more: up to 0.11.1 its own logger keeps a scalar for each batch and metric, and
 // forgets it.
 
+import {shared} from '../ledger/shared.mjs';
+
 /** @type {WeakMap<object, Set<any>>} */
-const kept = new WeakMap();
+const kept = shared('keptByFit', () => new WeakMap());
 
 /** Frames that are enough to see who asked the engine to keep something. */
 const FRAMES = 25;

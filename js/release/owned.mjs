@@ -1,6 +1,7 @@
 // What a model of layers owns, on any release: found by looking at its own fields, because no release tells all of it.
 
 import {permanentScope} from '../ledger/engine.mjs';
+import {shared} from '../ledger/shared.mjs';
 import {watchEngines} from '../ledger/watch.mjs';
 
 /** The fields of recurrent layers and their cells that hold tensors which are not weights. */
@@ -25,7 +26,7 @@ const isTensor = value => typeof value?.dispose === 'function' && typeof value.d
 const INSIDE = ['layers', 'model', 'layer', 'forwardLayer', 'backwardLayer', 'cell', 'cells'];
 
 /** Applications of layers, in models that were released: they keep no layer any more. @type {WeakSet<object>} */
-const over = new WeakSet();
+const over = shared('over', () => new WeakSet());
 
 /** The calls of a layer; the nodes that inputs and models have by themselves have nothing before them. @param {any} layer @returns {any[]} */
 const calls = layer => (layer.inboundNodes ?? []).filter((/** @type {any} */ node) => node.inboundLayers.length > 0);

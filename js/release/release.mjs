@@ -1,6 +1,7 @@
 // Releases all that a model of layers owns, on any release of TensorFlow.js, and nothing else.
 
 import {engineOf, permanentScope} from '../ledger/engine.mjs';
+import {shared} from '../ledger/shared.mjs';
 import {keptByFit, watchFit} from './fit.mjs';
 import {forget, isLayer, isModel, layersOf, optimizerOf, ownsOptimizer, tensorsOf, tensorsOfOptimizer} from './owned.mjs';
 
@@ -9,10 +10,10 @@ import {forget, isLayer, isModel, layersOf, optimizerOf, ownsOptimizer, tensorsO
  * before it that were.
  * @type {WeakMap<object, {named: boolean, former: any[]}>}
  */
-const compiled = new WeakMap();
+const compiled = shared('compiled', () => new WeakMap());
 
 /** @type {WeakSet<object>} */
-const released = new WeakSet();
+const released = shared('released', () => new WeakSet());
 
 /** @param {any[]} tensors */
 const alive = tensors => tensors.filter(tensor => !tensor.isDisposed);

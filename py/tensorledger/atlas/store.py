@@ -19,6 +19,9 @@ from tensorledger.expectations.expectation import expectation_for
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.target import Target
 
+BESIDE = ("scenarios", "tracking", "testing", "page", "index.mjs", "build.mjs")
+"""Of js/, what no cell depends on: the scenarios, which have keys of their own, and what is only in the npm package."""
+
 FORMAT = 2
 """Of a line; raised when what is measured changes without a change of the files in js/."""
 
@@ -47,7 +50,7 @@ def key(scenario: Scenario, target: Target, how: How) -> str:
 def _sources() -> str:
     """Return the digest of the JavaScript that every scenario runs on, and of what makes the models that are loaded."""
     js, package = tree() / "js", Path(tensorledger.__file__).parent
-    files = [file for file in js.rglob("*.mjs") if "scenarios" not in file.relative_to(js).parts]
+    files = [file for file in js.rglob("*.mjs") if file.relative_to(js).parts[0] not in BESIDE]
     for folder in ("conversion", "models", "data"):
         files += (package / folder).rglob("*.py")
     digest = hashlib.sha256()

@@ -94,7 +94,7 @@ def tensor_ledger() -> Iterator[Ledger]:
 def tfjs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunJavaScript]:
     """Run a JavaScript scenario, by name or file, or a piece of JavaScript, on a release of TensorFlow.js.
 
-    ``run = tfjs("const a = tf.ones([2]); a.dispose();", target="tfjs@4.22.0/cpu")``; ``assert run.ok, run``. The test
+    ``run = tfjs("const a = tf.ones([2]); a.dispose();", target="tfjs@4.22.0/cpu")``; ``assert run.ok, str(run)``. The test
     is skipped, with the reason, where there is no Node.js.
     """
     from tensorledger.plugin.javascript import RunJavaScript

@@ -1,0 +1,282 @@
+// Holds code to releasing every tensor that it makes: from where a hold is begun to where it is ended.
+
+import {shared} from '../ledger/shared.mjs';
+import {capture} from '../ledger/origins.mjs';
+import {at} from './places.mjs';
+import {amount, listed} from './report.mjs';
+import {TensorLedger} from './track.mjs';
+
+/**
+ * @typedef {object} Options
+ * @property {any} [tf]  the TensorFlow.js whose tensors count; by default those of every copy that there is or will be
+ * @property {number} [limit]  how many tensors may be left; by default none
+ * @property {(RegExp | string)[]} [ignore]  what was made where one of these is found on the stack does not count
+ * @property {() => void} [collect]  forces a garbage collection, asked only where something is left, so that it can be told what
+ *   nothing refers to any more; by default gc, where Node.js or the browser was started so that it is there
+ */
+
+const OPTIONS = ['tf', 'limit', 'ignore', 'collect'];
+
+/** The holds that have not ended, in the order in which they were begun. @type {Hold[]} */
+const open = shared('holds', () => []);
+
+/** Tells which hold the present code runs in, in Node.js since 20.16: so holds that run at the same time are known from nested ones. */
+const context = shared('context', () => {
+  const {AsyncLocalStorage} = /** @type {any} */ (globalThis).process?.getBuiltinModule?.('node:async_hooks') ?? {};
+  return AsyncLocalStorage ? new AsyncLocalStorage() : null;
+});
+
+
+export class TensorLeakError extends Error {
+  name = 'TensorLeakError';
+
+  /**
+   * @param {string} message
+   * @param {{live: import('./track.mjs').Left[], count: number, bytes: number | null, stack: string}} left
+   */
+  constructor(message, {live, count, bytes, stack}) {
+    super(message);
+    /** What is left, like ones from one place grouped, the most bytes first. */
+    this.live = live;
+    /** How many tensors that is. */
+    this.count = count;
+    /** Their bytes; null where TensorFlow.js does not tell. */
+    this.bytes = bytes;
+    this.stack = `${this.name}: ${message}\n${stack}`;
+  }
+}
+
+/** What is held, and all that is made meanwhile. */
+export class Hold {
+  #options;
+  #of;
+  #isTest;
+  #name;
+  #parent;
+  #ledger;
+  #asked;
+  /** Whether another one was open that is neither around it nor inside it. */
+  #overlapped = false;
+
+  /**
+   * @param {Options} options
+   * @param {{of: string, isTest?: boolean, name?: string, above?: Function}} what  `of`: what is held, for the message; `isTest`:
+   *   whether it is all of a test, with its hooks; `name`: that test's, in full; `above`: the function that was asked for it
+   */
+  constructor(options, {of, isTest = false, name, above}) {
+    const unknown = Object.keys(options).filter(option => !OPTIONS.includes(option));
+    if (unknown.length > 0) throw new TypeError(`there is no option ${unknown.join(', ')}; there are: ${OPTIONS.join(', ')}`);
+    if (!(Number(options.limit ?? 0) >= 0)) throw new TypeError('limit is how many tensors may be left: 0 or more');
+    this.#options = options;
+    this.#of = of;
+    this.#isTest = isTest;
+    this.#name = name;
+    this.#parent = context?.getStore();
+    this.#ledger = new TensorLedger(options.tf);
+    this.#asked = above && capture(above);
+    for (const other of open) if (!this.#isInside(other)) this.#meet(other);
+    open.push(this);
+  }
+
+  /** Whether it may be inside of one that is open; where nothing tells, it is. @param {Hold} other */
+  #isInside(other) {
+    if (this.#isTest && other.#isTest) return this.#name?.startsWith(`${other.#name} > `) ?? false;
+    if (context === null || other.#isTest) return true;
+    for (let around = this.#parent; around !== undefined; around = around.#parent) if (around === other) return true;
+    return false;
+  }
+
+  /** @param {Hold} other */
+  #meet(other) {
+    this.#overlapped = true;
+    other.#overlapped = true;
+  }
+
+  /** Runs a function inside. @template T @param {() => T} fn @returns {T} */
+  run(fn) {
+    return context ? context.run(this, fn) : fn();
+  }
+
+  /** Where something is left, lets what nothing refers to any more be collected, if that can be done. */
+  async settle() {
+    const collect = this.#options.collect ?? /** @type {any} */ (globalThis).gc;
+    if (this.#ledger.count === 0 || typeof collect !== 'function') return;
+    await turn();
+    collect();
+  }
+
+  /**
+   * Ends it.
+   * @param {unknown} [returned]  what the function has returned
+   * @param {{isHanded?: boolean}} [options]  whether somebody gets that: then the tensors in it are theirs, and do not count
+   * @returns {TensorLeakError | null}  what is wrong
+   */
+  end(returned, {isHanded = false} = {}) {
+    const index = open.indexOf(this);
+    open.splice(index, 1);
+    for (const later of open.slice(index)) this.#meet(later);
+    const {limit = 0, ignore = []} = this.#options;
+    /** @type {import('./track.mjs').Which} */
+    const wanted = ignore.length > 0 ? {wanted: stack => !ignore.some(pattern => isIn(stack ?? '', pattern))} : {};
+    const others = {...wanted, except: tensorsIn(returned)};
+    const which = isHanded ? others : wanted;
+    const live = this.#ledger.left(which), bytes = this.#ledger.bytesOf(which), disagreements = this.#ledger.disagreements();
+    const count = sum(live), dropped = count - sum(this.#ledger.left(others));
+    this.#ledger.stop();
+    if (count <= limit) {
+      for (const told of disagreements) console.warn(`tensorledger: nothing is left, but ${told}`);
+      return null;
+    }
+    const them = count === 1 ? 'it' : 'them';
+    const message = [
+      `${amount(count, bytes)}, ${count === 1 ? 'is left that was' : 'are left that were'} made inside ${this.#of}${limit > 0 ? `; up to ${limit} may be` : ''}`,
+      ...listed(live),
+      ...disagreements,
+      ...dropped > 0 ? [`What the function returned, which nobody gets here, has ${dropped} of these; expectNoLeaks hands it on.`] : [],
+      ...this.#overlapped ? ['Other code that is held to this ran at the same time: what is told here may be its. Run one after the other to know.'] : [],
+      `Dispose of ${them}, or make ${them} inside tf.tidy${isHanded ? `, or return ${them}: what the function returns is its caller's` : ''}.`,
+    ].join('\n');
+    return new TensorLeakError(message, {live, count, bytes, stack: this.#stackOf(live)});
+  }
+
+  /** What a runner is to point at: who asked, or else the line that made the most. @param {import('./track.mjs').Left[]} live */
+  #stackOf([most]) {
+    const asked = this.#asked?.stack;
+    if (typeof asked === 'string') return asked.split('\n').slice(1).join('\n');
+    return most.stack.map(frame => `    at ${at(frame)}`).join('\n');
+  }
+}
+
+/** @param {import('./track.mjs').Left[]} live */
+const sum = live => live.reduce((total, {count}) => total + count, 0);
+
+/** @param {string} stack @param {RegExp | string} pattern */
+function isIn(stack, pattern) {
+  return typeof pattern === 'string' ? stack.includes(pattern) : stack.search(pattern) >= 0;
+}
+
+/**
+ * Lets the event loop turn once: what a WeakRef was made of is held until then. Test runners replace timers, but not this.
+ * @returns {Promise<void>}
+ */
+function turn() {
+  return new Promise(resolve => {
+    if (typeof MessageChannel === 'undefined') return resolve();
+    const {port1, port2} = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    return port2.postMessage(null);
+  });
+}
+
+/**
+ * The tensors in a value, where tf.tidy looks for them too: in objects and arrays, and what is in them, such as the weights of
+ * a model.
+ * @param {unknown} value
+ */
+function tensorsIn(value) {
+  const seen = new Set();
+  const tensors = new Set();
+  const waiting = [value];
+  while (waiting.length > 0) {
+    const next = /** @type {any} */ (waiting.pop());
+    if (next === null || typeof next !== 'object' || seen.has(next)) continue;
+    seen.add(next);
+    if (isTensor(next)) tensors.add(next);
+    else if (next instanceof Map || next instanceof Set) waiting.push(...[...next].flat());
+    else if (!ArrayBuffer.isView(next)) waiting.push(...inside(next));
+  }
+  return tensors;
+}
+
+/** @param {any} value */
+const isTensor = value => typeof value.dispose === 'function' && typeof value.id === 'number' && Array.isArray(value.shape);
+
+/** What an object has itself; a getter is not asked. @param {object} value */
+const inside = value => Object.values(Object.getOwnPropertyDescriptors(value)).map(({value: held}) => held);
+
+/**
+ * Adds to what a test or a function has thrown that something is left; the thrown stays what it is, and comes first.
+ * @param {any} thrown @param {TensorLeakError} leak
+ */
+export function tellAfter(thrown, leak) {
+  const told = `\nBesides, ${leak.message}`;
+  try {
+    const {message, stack} = thrown;
+    if (!(typeof message === 'string' && typeof stack === 'string')) throw new TypeError();
+    const start = stack.indexOf(message), end = start < 0 ? -1 : start + message.length;
+    thrown.message = message + told;
+    if (end >= 0) thrown.stack = stack.slice(0, end) + told + stack.slice(end);
+  } catch {
+    console.error(`tensorledger:${told}`); // what was thrown is no error, or cannot be changed
+  }
+}
+
+/**
+ * @template T
+ * @typedef {{value: T, leak: TensorLeakError | null}} Outcome  what a function has returned, and what is wrong
+ */
+
+/**
+ * Runs a function inside a hold, and ends that: at once where the function is not async. What the function throws is thrown
+ * on, and what it has left is told after it.
+ * @param {Hold} hold
+ * @param {() => any} fn
+ * @param {{isHanded?: boolean}} [options]
+ * @returns {Outcome<any> | Promise<Outcome<any>>}
+ */
+export function judge(hold, fn, options) {
+  const failed = (/** @type {unknown} */ error) => {
+    const leak = hold.end();
+    if (leak) tellAfter(error, leak);
+    return error;
+  };
+  let returned;
+  try {
+    returned = hold.run(fn);
+  } catch (error) {
+    throw failed(error);
+  }
+  if (typeof returned?.then !== 'function') return {value: returned, leak: hold.end(returned, options)};
+  return returned.then(
+    async (/** @type {any} */ value) => {
+      await hold.settle();
+      return {value, leak: hold.end(value, options)};
+    },
+    async (/** @type {unknown} */ error) => {
+      await hold.settle();
+      throw failed(error);
+    });
+}
+
+/**
+ * Begins a hold of a whole test, from before its hooks to after them.
+ * @param {Options} options
+ * @param {string} [name]  the test's, in full, where tests may have tests inside
+ */
+export const holdOfTest = (options, name) => new Hold(options, {of: 'this test', isTest: true, name});
+
+/**
+ * Begins a hold of a function that was given.
+ * @param {unknown} fn @param {Options} options @param {Function} above  who was asked
+ */
+export function holdOf(fn, options, above) {
+  if (typeof fn !== 'function') throw new TypeError(`${above.name} takes a function, such as () => model.predict(x), and not what it returns`);
+  return new Hold(options, {of: fn.name ? `${fn.name}()` : 'the function', above});
+}
+
+/**
+ * Runs a function and holds it to releasing every tensor that it makes. Tensors in what it returns are its caller's, and do not
+ * count. A function that throws has that thrown on, and what it has left told after it.
+ * @template T
+ * @param {() => T} fn  may be async
+ * @param {Options} [options]
+ * @returns {Promise<Awaited<T>>}  what it returns
+ */
+export async function expectNoLeaks(fn, options = {}) {
+  const {value, leak} = await judge(holdOf(fn, options, expectNoLeaks), async () => fn(), {isHanded: true});
+  if (leak) throw leak;
+  return value;
+}

@@ -1,0 +1,3 @@
+import {defineConfig} from 'vitest/config';
+
+export default defineConfig({test: {setupFiles: ['tensorledger/vitest'], include: ['*.test.ts'], execArgv: ['--expose-gc']}});
