@@ -226,7 +226,7 @@ class Watching:
         alive = account.made(Mark())
         there = {*alive.tensors, *alive.handles}
         self._lent = {} if said else {name: nodeid for name, nodeid in self._lent.items() if name in there}
-        if test.judged and not said:
+        if test.judged and test.limits.live and not said:
             new = alive.only(lambda _, tensor: tensor._id > test.start.tensor)
             if new:
                 new = without(new, [getattr(test.item, "_instance", None)])  # pytest keeps that for good
