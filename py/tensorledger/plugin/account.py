@@ -13,6 +13,7 @@ import pytest
 
 from tensorledger.ledger.collect import collect
 from tensorledger.ledger.live import Alive, Ledger, Mark
+from tensorledger.plugin.entry import FROZEN_BY_PYTHON
 from tensorledger.plugin.reach import older_owners, reached
 
 
@@ -41,7 +42,7 @@ class Frozen:
     def __init__(self) -> None:
         self.newer: set[int] | None = None
         """The addresses of objects that are newer, once it is undone; None where that cannot be told."""
-        self._on = "tensorflow" in sys.modules and gc.get_freeze_count() == 0
+        self._on = "tensorflow" in sys.modules and gc.get_freeze_count() <= FROZEN_BY_PYTHON
         self._count = 0
         if self._on:
             gc.collect(1)
