@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -61,6 +61,10 @@ class Alive:
             {serial: one for serial, one in self.tensors.items() if wanted(serial, one[0])},
             {name: one for name, one in self.handles.items() if wanted(name, one[0])},
         )
+
+    def among(self, names: Set[int | str]) -> Alive:
+        """Return those with one of these identities."""
+        return self.only(lambda name, _: name in names)
 
     def sized(self) -> Iterator[tuple[int | str, Any, Stack, int]]:
         """Yield each one's identity, the tensor or handle, its stack and its bytes."""

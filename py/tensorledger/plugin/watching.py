@@ -7,15 +7,15 @@ fixtures made, or hold, is judged when they have ended.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from _pytest.outcomes import Exit, OutcomeException, Skipped, XFailed
 
-from tensorledger.ledger.live import Alive, Mark, groups
-from tensorledger.plugin.account import HELD, Account, Frozen, Setup, without
+from tensorledger.ledger.live import Alive, Mark
+from tensorledger.plugin.account import HELD, Account, Setup, without
 from tensorledger.plugin.known import Known
 from tensorledger.plugin.limits import Limits, limits_of
 from tensorledger.plugin.reach import of_traceback
@@ -32,7 +32,6 @@ class Test:
     item: pytest.Item
     limits: Limits
     start: Mark
-    frozen: Frozen
     judged: bool = True
     """Whether what its function made is still to be judged: not where it failed, or was told of already."""
     ended: list[Setup] = field(default_factory=list)
@@ -60,6 +59,8 @@ class Watching:
         self._ignored = tuple(config.getini("tensor_leaks_ignore"))
         self._account: Account | None = None
         self._test: Test | None = None
+        self._other = False
+        """Whether the latest test is held to nothing."""
         self._lent: dict[int | str, str] = {}
         """What tests have made that a fixture holds which is alive, and which test made it."""
 
@@ -71,10 +72,11 @@ class Watching:
         except ValueError:
             limits = None  # its call says so
         if limits is None:
+            self._other = True
             return (yield)
         self._account = self._account or Account()
-        frozen = Frozen()
-        test = self._test = Test(item, limits, self._account.mark(), frozen)
+        test = self._test = Test(item, limits, self._account.begin(anew=self._other))
+        self._other = False
         try:
             return (yield)
         except BaseException:
@@ -115,7 +117,7 @@ class Watching:
         for noted in getattr(item, "_excinfo", None) or ():
             self._failed(test, start, noted.value)
             return result
-        grown = repeated.grown(self._known(test), HELD, test.frozen.thaw) if repeated and growth else None
+        grown = repeated.grown(self._known(test), HELD, account.thawed) if repeated and growth else None
         said = [grew(grown, growth)] if grown and growth else self._left_by_the_function(test, start)
         if said:
             test.judged = False
@@ -170,11 +172,11 @@ class Watching:
         found = account.left(
             lambda: account.made(start),
             test.most,
-            test.frozen,
+            lambda *_: test.start,
             lambda: self._holders(test.item, error),
             self._known(test),
         )
-        return [] if found is None else [test_left(groups(found, HELD), test.most)]
+        return [] if found is None else [test_left(account.groups(found), test.most)]
 
     def _left_at_the_end(self, test: Test) -> list[str]:
         """Say what is left by fixtures that have ended, and by tests that these held until now."""
@@ -184,16 +186,13 @@ class Watching:
             test.item.funcargs = {}  # pytest drops them after this
         starts = [test.start, *(setup.start for setup in test.ended)]
         since = Mark() if self._lent and test.ends_others else min(starts, key=lambda mark: mark.tensor)
-        try:
-            found = account.left(
-                lambda: account.made(since).only(lambda name, one: self._maker(test, name, one) is not None),
-                test.most,
-                test.frozen,
-                lambda: self._holders(test.item, getattr(sys, "last_value", None)),
-                self._known(test),
-            )
-        finally:
-            test.frozen.thaw(suspicion=False)
+        found = account.left(
+            lambda: account.made(since).only(lambda name, one: self._maker(test, name, one) is not None),
+            test.most,
+            lambda name, one: self._began(test, name, one),
+            lambda: self._holders(test.item, getattr(sys, "last_value", None)),
+            self._known(test),
+        )
         said = [] if found is None else [*self._told(test, found)]
         self._lend(test, said)
         return said
@@ -207,7 +206,13 @@ class Watching:
             return test.item.nodeid
         return self._lent.get(name) if test.ends_others else None
 
+    def _began(self, test: Test, name: int | str, tensor: Any) -> Mark:
+        maker = self._maker(test, name, tensor)
+        return maker.start if isinstance(maker, Setup) else test.start
+
     def _told(self, test: Test, found: Alive) -> Iterator[str]:
+        account = self._account
+        assert account is not None
         made: dict[Setup | str, set[int | str]] = {}
 
         def note(name: int | str, tensor: Any) -> bool:
@@ -218,7 +223,7 @@ class Watching:
 
         found.only(note)
         for maker, names in made.items():
-            leaks = groups(found.only(_among(names)), HELD)
+            leaks = account.groups(found.among(names))
             if isinstance(maker, Setup):
                 yield fixture_left(maker.definition, maker.param, leaks, self._root)
             else:
@@ -230,7 +235,7 @@ class Watching:
         assert account is not None
         there = account.made(Mark()).names if self._lent else set()
         self._lent = {} if said else {name: nodeid for name, nodeid in self._lent.items() if name in there}
-        new = account.made(test.start) if test.judged and not said else None
+        new = account.made(test.start) if test.judged and test.limits.live and not said else None
         if new:
             new = without(new, [getattr(test.item, "_instance", None)])  # pytest keeps that for good
             self._lent.update(dict.fromkeys(new.names, test.item.nodeid))
@@ -242,7 +247,7 @@ class Watching:
     def _holders(self, item: pytest.Item, error: BaseException | None) -> Iterator[Any]:
         """Yield what holds tensors rightly: fixtures, the test's instance, what pytest keeps of it, a traceback."""
         assert self._account is not None
-        yield from self._account.fixtures()
+        yield from self._account.holders()
         yield from (getattr(item, "funcargs", None) or {}).values()
         yield getattr(item, "_instance", None)
         yield from item.stash._storage.values()
@@ -255,7 +260,3 @@ def _wrong_marker(item: pytest.Item, every: bool) -> str:
     except ValueError as error:
         return str(error)
     return ""
-
-
-def _among(names: set[int | str]) -> Callable[[int | str, Any], bool]:
-    return lambda name, _: name in names
