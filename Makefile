@@ -27,7 +27,7 @@ harness: setup
 
 # Two processes at once, each a file: many tests of a file look at one measurement.
 test: setup
-	$(BIN)/pytest tests/py -n 2 --dist loadfile
+	$(BIN)/pytest tests/py tests/plugin -n 2 --dist loadfile
 	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
 	    --no-warnings --expose-gc --test tests/js
 
@@ -48,6 +48,7 @@ bench: setup
 	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
 	    --no-warnings --expose-gc benchmarks/js_ledger.mjs
 	$(BIN)/python benchmarks/python_ledger.py
+	$(BIN)/python benchmarks/pytest_plugin.py
 	$(BIN)/python benchmarks/conversion.py
 	$(BIN)/python benchmarks/detection.py
 

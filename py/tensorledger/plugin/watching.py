@@ -32,6 +32,8 @@ class Test:
     item: pytest.Item
     limits: Limits
     start: Mark
+    called: Mark | None = None
+    """When its function began; its fixtures were set up by then."""
     judged: bool = True
     """Whether what its function made is still to be judged: not where it failed, or was told of already."""
     ended: list[Setup] = field(default_factory=list)
@@ -103,7 +105,8 @@ class Watching:
             if wrong:
                 pytest.fail(wrong, pytrace=False)
             return (yield)
-        start, growth = account.mark(), test.limits.growth
+        start = test.called = account.mark()
+        growth = test.limits.growth
         repeated = Repeated(item, growth, lambda: account.made(start), account.mark) if growth else None
         try:
             result = yield
@@ -172,7 +175,7 @@ class Watching:
         found = account.left(
             lambda: account.made(start),
             test.most,
-            lambda *_: test.start,
+            lambda *_: start,
             lambda: self._holders(test.item, error),
             self._known(test),
         )
@@ -208,7 +211,7 @@ class Watching:
 
     def _began(self, test: Test, name: int | str, tensor: Any) -> Mark:
         maker = self._maker(test, name, tensor)
-        return maker.start if isinstance(maker, Setup) else test.start
+        return maker.start if isinstance(maker, Setup) else test.called or test.start
 
     def _told(self, test: Test, found: Alive) -> Iterator[str]:
         account = self._account
