@@ -9,7 +9,9 @@ import importlib.util
 import json
 import os
 import platform
+import re
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -74,6 +76,22 @@ def run(way: Way, suite: str) -> float:
         return float(spent.read_text(encoding="utf-8"))
 
 
+def instructions(way: Way, suite: str) -> int:
+    """Return how many instructions a run takes, which valgrind counts: the same ones every time, on a busy machine too."""
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable, "-m", "pytest", *BASE]
+    done = subprocess.run(
+        [*command, *way.options, str(SUITES / suite)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONHASHSEED": "0"},
+        check=True,
+    )
+    counted = re.search(r"Collected : (\d+)", done.stderr)
+    if counted is None:
+        raise click.ClickException(f"valgrind counted nothing:\n{done.stderr[-2000:]}")
+    return int(counted[1])
+
+
 def measure(suite: str, ways: list[Way], repeats: int) -> dict[str, list[float]]:
     """Return the seconds of each way, turn by turn, in an order that turns too; the first turn is not counted."""
     seconds: dict[str, list[float]] = {way.name: [] for way in ways}
@@ -88,11 +106,20 @@ def measure(suite: str, ways: list[Way], repeats: int) -> dict[str, list[float]]
 @click.command()
 @click.option("--repeats", default=10, show_default=True, type=click.IntRange(min=1))
 @click.option("--only", default="", help="Suites whose title has this in it.")
+@click.option("--count", is_flag=True, help="Count the instructions of the suite without tensors instead: minutes.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False))
-def main(repeats: int, only: str, json_file: Path | None) -> None:
+def main(repeats: int, only: str, count: bool, json_file: Path | None) -> None:
     """Measure, and say what the aims are beside it."""
     console = Console()
     console.print(f"Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    if count:
+        if shutil.which("valgrind") is None:
+            raise click.ClickException("valgrind is not here; it counts the instructions")
+        without, installed = (instructions(way, "plain/test_plain.py") for way in UNUSED[:2])
+        console.print(
+            f"{without:,} instructions without, {installed:,} installed and unused: {installed / without:.4f}"
+        )
+        return
     if not MEMRAY:
         console.print("pytest-memray is not installed: pip install -e '.[bench]'")
     found = {}
