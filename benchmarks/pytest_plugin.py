@@ -77,7 +77,7 @@ def run(way: Way, suite: str) -> float:
 
 
 def instructions(way: Way, suite: str) -> int:
-    """Return how many instructions a run takes, which valgrind counts: the same ones every time, on a busy machine too."""
+    """Return how many instructions a run takes, as valgrind counts them: the same ones on a busy machine too."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable, "-m", "pytest", *BASE]
     done = subprocess.run(
         [*command, *way.options, str(SUITES / suite)],
