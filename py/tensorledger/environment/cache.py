@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from pathlib import Path
-
-import platformdirs
 
 VARIABLE = "TENSORLEDGER_CACHE"
 
@@ -21,13 +20,21 @@ class CacheUnusable(Exception):
         )
 
 
+def _users() -> Path:
+    """Return the folder for the caches of this user, as the XDG Base Directory Specification and macOS have it."""
+    xdg = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if xdg.is_absolute():
+        return xdg
+    return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+
+
 def cache_folder() -> Path:
     """Return the cache's folder, which exists and can be written: ``$TENSORLEDGER_CACHE``, or the platform's own place.
 
     Raises ``CacheUnusable``.
     """
     chosen = os.environ.get(VARIABLE)
-    folder = Path(chosen).absolute() if chosen else platformdirs.user_cache_path("tensorledger")
+    folder = Path(chosen).absolute() if chosen else _users() / "tensorledger"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()  # permission bits alone do not tell: read-only mounts, quotas
