@@ -7,10 +7,9 @@ import re
 import sys
 import time
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
-from packed import UNREACHED, node
+from packed import UNREACHED, today
 from pages import blocks, faults
 
 from tensorledger.environment.tree import is_checkout, tree
@@ -32,35 +31,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return the environment that commands run in; `tensorledger`, where npm is to install it, is the tarball."""
-    bin_folder = tmp_path_factory.mktemp("bin")
-    (bin_folder / "node").symlink_to(node())
-    scripts = node().parent.parent / "lib" / "node_modules" / "npm" / "bin"
-    for name in ("npm", "npx"):
-        (bin_folder / name).write_text(
-            dedent(f"""\
-                #!/bin/sh
-                for word do
-                  shift
-                  if [ "$word" = tensorledger ]; then word='{tarball}'; fi
-                  set -- "$@" "$word"
-                done
-                exec node '{scripts / name}-cli.js' "$@"
-                """),
-            encoding="utf-8",
-        )
-        (bin_folder / name).chmod(0o755)
-    left_out = re.compile(r"PYTEST_|CI$|NODE_OPTIONS|FORCE_COLOR|TF_|MALLOC_")
-    return {
-        **{name: value for name, value in os.environ.items() if not left_out.match(name)},
-        "PATH": os.pathsep.join([str(bin_folder), str(Path(sys.executable).parent), os.environ["PATH"]]),
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-        "NO_COLOR": "1",
-        "PIP_NO_INDEX": "1",
-        "COLUMNS": "80",
-        **{f"npm_config_{name}": "true" for name in ("ignore_scripts", "prefer_offline", "save_exact")},
-        **{f"npm_config_{name}": "false" for name in ("audit", "fund", "update_notifier")},
-    }
+    """Return the environment that commands run in."""
+    made = today(tmp_path_factory.mktemp("bin"), tarball)
+    path = [made["PATH"].partition(os.pathsep)[0], str(Path(sys.executable).parent), os.environ["PATH"]]
+    return {**made, "PATH": os.pathsep.join(path), "PIP_NO_INDEX": "1"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -129,8 +103,9 @@ one …
 )
 def test_a_page_that_is_wrong_is_found_so(tmp_path: Path, right: str, wrong: str, said: str) -> None:
     assert right in GOOD
-    assert list(faults(GOOD, tmp_path / "good", os.environ)) == []
-    found = list(faults(GOOD.replace(right, wrong), tmp_path / "wrong", os.environ))
+    with_python = {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
+    assert list(faults(GOOD, tmp_path / "good", with_python)) == []
+    found = list(faults(GOOD.replace(right, wrong), tmp_path / "wrong", with_python))
     if said:
         assert any(fault.startswith(said) for fault in found), found
     else:

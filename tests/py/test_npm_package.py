@@ -89,7 +89,14 @@ def runners(projects: Path) -> dict[str, Runner]:
 
     def vitest(*arguments: str) -> Run:
         script = projects / "node_modules" / "vitest" / "vitest.mjs"
-        command = [script, "run", "--reporter=default", "--reporter=json", "--outputFile.json=out.json", *arguments]
+        command: list[str | Path] = [
+            script,
+            "run",
+            "--reporter=default",
+            "--reporter=json",
+            "--outputFile.json=out.json",
+            *arguments,
+        ]
         return jest_like(projects / "vitest", *command)
 
     def jest(*arguments: str) -> Run:
