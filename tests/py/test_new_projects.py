@@ -70,18 +70,16 @@ def environment(wheel: Path, tarball: Path, tmp_path_factory: pytest.TempPathFac
     """Return one with a `python` of its own, which has all that this one has, but for tensorledger."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder / "own")
-    others = folder / "others"
-    others.mkdir()
+    (site,) = (folder / "own").glob("lib/python*/site-packages")
     for path in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
         for entry in Path(path).iterdir():
             if "tensorledger" not in entry.name:
-                (others / entry.name).symlink_to(entry)
-    (site,) = (folder / "own").glob("lib/python*/site-packages")
-    (site / "others.pth").write_text(f"{others}\n", encoding="utf-8")
+                (site / entry.name).symlink_to(entry)
     (folder / "bin").mkdir()
     made = today(folder / "bin", tarball)
     made.pop("PYTHONPATH", None)
     path = os.pathsep.join([str(folder / "own" / "bin"), made["PATH"]])
+    # Without an index pip can bring, and so replace, nothing but the wheel.
     return {**made, "PATH": path, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheel.parent)}
 
 
