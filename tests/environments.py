@@ -236,7 +236,7 @@ def _said(command: list[str], folder: Path | None = None) -> str:
 
 
 def _run(command: list[str], folder: Path | None = None) -> tuple[int, str]:
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTEST_ADDOPTS")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
     environment["TF_CPP_MIN_LOG_LEVEL"] = "3"
     try:
         done = subprocess.run(

@@ -330,9 +330,12 @@ export class Ledger {
    */
   #since(mark, {except = [], wanted}) {
     if (wanted) this.settle();
-    const left = new Set(Array.from(except, tensor => this.#idOf(tensor)));
-    return [...this.#entries()].filter(([id, {serial, origin}]) =>
-      serial > mark && !left.has(id) && (wanted?.(/** @type {string | null} */ (origin)) ?? true));
+    const excepted = new Map(Array.from(except, tensor => [this.#idOf(tensor), tensor]));
+    // Another engine's tensor may have the same id.
+    const isExcepted = (/** @type {number} */ id, /** @type {Entry} */ {tensor}) => (
+      excepted.has(id) && (tensor === null || tensor.deref() === excepted.get(id)));
+    return [...this.#entries()].filter(([id, entry]) => (
+      entry.serial > mark && !isExcepted(id, entry) && (wanted?.(/** @type {string | null} */ (entry.origin)) ?? true)));
   }
 
   /**

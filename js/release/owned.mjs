@@ -17,7 +17,7 @@ export const isModel = layer => layer.containerNodes instanceof Set;
 export const isLayer = value => typeof value?.addWeight === 'function' && typeof value.getWeights === 'function';
 
 /** @param {any} value */
-const isTensor = value => typeof value?.dispose === 'function' && typeof value.dataId === 'object' && Array.isArray(value.shape);
+export const isTensor = value => typeof value?.dispose === 'function' && typeof value.dataId === 'object' && Array.isArray(value.shape);
 
 /**
  * The fields in which models, wrappers and recurrent layers have what is inside them. Others may hold what is somebody's: a

@@ -28,13 +28,14 @@ export function noLeaks(fn, options = {}) {
 export function holdAllTests(options = {}) {
   beforeEach((/** @type {any} */ t) => {
     const hold = holdOfTest(options, t.fullName);
-    t.after(async () => {
+    // They run in order, after every hook: the last is one that is only added then.
+    t.after(() => t.after(async () => {
       await hold.settle();
       const leak = hold.end();
       if (!leak) return;
       // Of a test that failed already, its own failure is all that is told of errors.
       if (t.passed !== false) throw leak;
       for (const line of `Besides, ${leak.message}`.split('\n')) t.diagnostic(line);
-    });
+    }));
   });
 }

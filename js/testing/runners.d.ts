@@ -2,7 +2,7 @@
 
 declare module 'vitest' {
   export const expect: {extend(matchers: object): void};
-  export function beforeEach(hook: () => () => Promise<void>): void;
+  export function beforeEach(hook: (context: {onTestFinished(hook: () => Promise<void>): void}) => void): void;
 }
 
 declare module '@jest/globals' {

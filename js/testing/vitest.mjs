@@ -15,13 +15,13 @@ expect.extend({toReleaseAllTensors});
  * @param {Options} [options]
  */
 export function holdAllTests(options = {}) {
-  beforeEach(() => {
+  beforeEach(({onTestFinished}) => {
     const hold = holdOfTest(options);
-    // What a hook returns runs after all that come after each test.
-    return async () => {
+    // The first of these runs last, and after every hook and fixture.
+    onTestFinished(async () => {
       await hold.settle();
       const leak = hold.end();
       if (leak) throw leak;
-    };
+    });
   });
 }

@@ -2,6 +2,7 @@
 
 import {shared} from '../ledger/shared.mjs';
 import {capture} from '../ledger/origins.mjs';
+import {isTensor} from '../release/owned.mjs';
 import {at} from './places.mjs';
 import {amount, listed} from './report.mjs';
 import {TensorLedger} from './track.mjs';
@@ -17,7 +18,16 @@ import {TensorLedger} from './track.mjs';
 
 const OPTIONS = ['tf', 'limit', 'ignore', 'collect'];
 
-/** The holds that have not ended, in the order in which they were begun. @type {Hold[]} */
+/**
+ * What several copies of this module know of a hold.
+ * @typedef {object} Known
+ * @property {boolean} isTest  whether it is all of a test, with its hooks
+ * @property {string | undefined} name  that test's, in full, where tests may have tests inside
+ * @property {Known | undefined} parent  the hold that it was begun in
+ * @property {boolean} overlapped  whether another one was open that is neither around it nor inside it
+ */
+
+/** The holds that have not ended, in the order in which they were begun. @type {Known[]} */
 const open = shared('holds', () => []);
 
 /** Tells which hold the present code runs in, in Node.js since 20.16: so holds that run at the same time are known from nested ones. */
@@ -26,23 +36,36 @@ const context = shared('context', () => {
   return AsyncLocalStorage ? new AsyncLocalStorage() : null;
 });
 
-
 export class TensorLeakError extends Error {
-  name = 'TensorLeakError';
+  #left;
 
   /**
    * @param {string} message
    * @param {{live: import('./track.mjs').Left[], count: number, bytes: number | null, stack: string}} left
    */
-  constructor(message, {live, count, bytes, stack}) {
+  constructor(message, {stack, ...left}) {
     super(message);
-    /** What is left, like ones from one place grouped, the most bytes first. */
-    this.live = live;
-    /** How many tensors that is. */
-    this.count = count;
-    /** Their bytes; null where TensorFlow.js does not tell. */
-    this.bytes = bytes;
+    this.#left = left;
     this.stack = `${this.name}: ${message}\n${stack}`;
+  }
+
+  get name() {
+    return 'TensorLeakError';
+  }
+
+  /** What is left, like ones from one place grouped, the most bytes first. */
+  get live() {
+    return this.#left.live;
+  }
+
+  /** How many tensors that is. */
+  get count() {
+    return this.#left.count;
+  }
+
+  /** Their bytes; null where TensorFlow.js does not tell. */
+  get bytes() {
+    return this.#left.bytes;
   }
 }
 
@@ -50,18 +73,15 @@ export class TensorLeakError extends Error {
 export class Hold {
   #options;
   #of;
-  #isTest;
-  #name;
-  #parent;
   #ledger;
   #asked;
-  /** Whether another one was open that is neither around it nor inside it. */
-  #overlapped = false;
+  /** @type {Known} */
+  #known;
 
   /**
    * @param {Options} options
-   * @param {{of: string, isTest?: boolean, name?: string, above?: Function}} what  `of`: what is held, for the message; `isTest`:
-   *   whether it is all of a test, with its hooks; `name`: that test's, in full; `above`: the function that was asked for it
+   * @param {{of: string, isTest?: boolean, name?: string, above?: Function}} what  `of`: what is held, for the message; `isTest` and
+   *   `name`: as in Known; `above`: the function that was asked for it
    */
   constructor(options, {of, isTest = false, name, above}) {
     const unknown = Object.keys(options).filter(option => !OPTIONS.includes(option));
@@ -69,32 +89,16 @@ export class Hold {
     if (!(Number(options.limit ?? 0) >= 0)) throw new TypeError('limit is how many tensors may be left: 0 or more');
     this.#options = options;
     this.#of = of;
-    this.#isTest = isTest;
-    this.#name = name;
-    this.#parent = context?.getStore();
     this.#ledger = new TensorLedger(options.tf);
     this.#asked = above && capture(above);
-    for (const other of open) if (!this.#isInside(other)) this.#meet(other);
-    open.push(this);
-  }
-
-  /** Whether it may be inside of one that is open; where nothing tells, it is. @param {Hold} other */
-  #isInside(other) {
-    if (this.#isTest && other.#isTest) return this.#name?.startsWith(`${other.#name} > `) ?? false;
-    if (context === null || other.#isTest) return true;
-    for (let around = this.#parent; around !== undefined; around = around.#parent) if (around === other) return true;
-    return false;
-  }
-
-  /** @param {Hold} other */
-  #meet(other) {
-    this.#overlapped = true;
-    other.#overlapped = true;
+    this.#known = {isTest, name, parent: context?.getStore(), overlapped: false};
+    for (const other of open) if (!mayBeInside(this.#known, other)) meet(this.#known, other);
+    open.push(this.#known);
   }
 
   /** Runs a function inside. @template T @param {() => T} fn @returns {T} */
   run(fn) {
-    return context ? context.run(this, fn) : fn();
+    return context ? context.run(this.#known, fn) : fn();
   }
 
   /** Where something is left, lets what nothing refers to any more be collected, if that can be done. */
@@ -112,13 +116,13 @@ export class Hold {
    * @returns {TensorLeakError | null}  what is wrong
    */
   end(returned, {isHanded = false} = {}) {
-    const index = open.indexOf(this);
+    const index = open.indexOf(this.#known);
     open.splice(index, 1);
-    for (const later of open.slice(index)) this.#meet(later);
+    for (const later of open.slice(index)) meet(this.#known, later);
     const {limit = 0, ignore = []} = this.#options;
     /** @type {import('./track.mjs').Which} */
     const wanted = ignore.length > 0 ? {wanted: stack => !ignore.some(pattern => isIn(stack ?? '', pattern))} : {};
-    const others = {...wanted, except: tensorsIn(returned)};
+    const others = {...wanted, except: this.#ledger.count > 0 ? tensorsIn(returned) : []};
     const which = isHanded ? others : wanted;
     const live = this.#ledger.left(which), bytes = this.#ledger.bytesOf(which), disagreements = this.#ledger.disagreements();
     const count = sum(live), dropped = count - sum(this.#ledger.left(others));
@@ -133,7 +137,7 @@ export class Hold {
       ...listed(live),
       ...disagreements,
       ...dropped > 0 ? [`What the function returned, which nobody gets here, has ${dropped} of these; expectNoLeaks hands it on.`] : [],
-      ...this.#overlapped ? ['Other code that is held to this ran at the same time: what is told here may be its. Run one after the other to know.'] : [],
+      ...this.#known.overlapped ? ['Other code that is held to this ran at the same time: what is told here may be its. Run one after the other to know.'] : [],
       `Dispose of ${them}, or make ${them} inside tf.tidy${isHanded ? `, or return ${them}: what the function returns is its caller's` : ''}.`,
     ].join('\n');
     return new TensorLeakError(message, {live, count, bytes, stack: this.#stackOf(live)});
@@ -147,8 +151,24 @@ export class Hold {
   }
 }
 
+/** @param {Known} hold @param {Known} other  one that is open */
+function mayBeInside(hold, other) {
+  if (hold.isTest && other.isTest) return hold.name?.startsWith(`${other.name} > `) ?? false;
+  if (context === null || other.isTest) return true;
+  for (let around = hold.parent; around !== undefined; around = around.parent) if (around === other) return true;
+  return false;
+}
+
+/** @param {Known} one @param {Known} other */
+function meet(one, other) {
+  one.overlapped = true;
+  other.overlapped = true;
+}
+
 /** @param {import('./track.mjs').Left[]} live */
-const sum = live => live.reduce((total, {count}) => total + count, 0);
+function sum(live) {
+  return live.reduce((total, {count}) => total + count, 0);
+}
 
 /** @param {string} stack @param {RegExp | string} pattern */
 function isIn(stack, pattern) {
@@ -162,7 +182,7 @@ function isIn(stack, pattern) {
 function turn() {
   return new Promise(resolve => {
     if (typeof MessageChannel === 'undefined') return resolve();
-    const {port1, port2} = new MessageChannel();
+    const {port1, port2} = /** @type {any} */ (new MessageChannel());
     port1.onmessage = () => {
       port1.close();
       resolve();
@@ -185,17 +205,17 @@ function tensorsIn(value) {
     if (next === null || typeof next !== 'object' || seen.has(next)) continue;
     seen.add(next);
     if (isTensor(next)) tensors.add(next);
-    else if (next instanceof Map || next instanceof Set) waiting.push(...[...next].flat());
-    else if (!ArrayBuffer.isView(next)) waiting.push(...inside(next));
+    else for (const held of inside(next)) waiting.push(held);
   }
   return tensors;
 }
 
-/** @param {any} value */
-const isTensor = value => typeof value.dispose === 'function' && typeof value.id === 'number' && Array.isArray(value.shape);
-
-/** What an object has itself; a getter is not asked. @param {object} value */
-const inside = value => Object.values(Object.getOwnPropertyDescriptors(value)).map(({value: held}) => held);
+/** What an object has itself; a getter is not asked. @param {object} value @returns {Iterable<unknown>} */
+function inside(value) {
+  if (value instanceof Map) return [...value.keys(), ...value.values()];
+  if (Array.isArray(value) || value instanceof Set) return value;
+  return ArrayBuffer.isView(value) ? [] : Object.values(Object.getOwnPropertyDescriptors(value)).map(({value: held}) => held);
+}
 
 /**
  * Adds to what a test or a function has thrown that something is left; the thrown stays what it is, and comes first.

@@ -20,6 +20,9 @@ const HERE = (() => {
   return slashed(pathOf(place)).match(/^.*\/(?=tracking\/places\.[cm]js)|^.*\/tensorledger\.js$/)?.[0] ?? null;
 })();
 
+/** What is installed, and the sources that TensorFlow.js's own maps name, which are nowhere where it is installed by another name. */
+const LIBRARY = /\/node_modules\/|\/tfjs-(?:core|layers|converter|data|backend-\w+)\/src\//;
+
 /** @param {string} path */
 function slashed(path) {
   return path.replaceAll('\\', '/');
@@ -54,7 +57,7 @@ export function framesOf(stack) {
     const path = slashed(pathOf(place));
     if (HERE !== null && path.startsWith(HERE)) return 'tensorledger';
     library ??= path;
-    return path === library || path.includes('/node_modules/') ? 'library' : 'user';
+    return path === library || LIBRARY.test(path) ? 'library' : 'user';
   };
   const all = /** @type {Frame[]} */ (frames(lines, {original: place => place, of, shown}));
   return fromUser(all);
@@ -63,7 +66,7 @@ export function framesOf(stack) {
 /** A frame's place, as V8 writes it and an editor understands it. @param {Frame} frame */
 export function at({function: name, file, line, column}) {
   const place = `${file}:${line}${column === null ? '' : `:${column}`}`;
-  return name === '' || name === 'Object.<anonymous>' ? place : `${name} (${place})`;
+  return name === '' || name.endsWith('<anonymous>') ? place : `${name} (${place})`;
 }
 
 /**

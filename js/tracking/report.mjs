@@ -26,8 +26,8 @@ export function listed(live) {
   /** @type {Map<string, Left[]>} */
   const places = new Map();
   for (const left of live) {
-    const place = JSON.stringify(users(left));
-    places.set(place, [...places.get(place) ?? [], left]);
+    const key = JSON.stringify(users(left));
+    places.set(key, [...places.get(key) ?? [], left]);
   }
   const all = [...places.values()];
   const lines = all.slice(0, PLACES).flatMap(here => [

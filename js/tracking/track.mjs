@@ -65,6 +65,7 @@ export class TensorLedger {
   }
 
   /**
+   * @internal
    * @param {Which} [which]
    * @returns {Left[]}
    */
@@ -81,7 +82,7 @@ export class TensorLedger {
     return [...groups.values()].sort((one, other) => other.count * (other.bytes ?? 0) - one.count * (one.bytes ?? 0));
   }
 
-  /** @param {Which} [which] @returns {number | null} */
+  /** @internal @param {Which} [which] @returns {number | null} */
   bytesOf(which) {
     if (this.#last) return this.#last.bytes;
     const each = this.#ledgers.map(ledger => ledger.bufferBytes(0, which));

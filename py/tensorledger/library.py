@@ -63,8 +63,8 @@ def check(
 ) -> Checked:
     """Convert a model, compare its predictions with Python's, live and release it, on each target.
 
-    In a test: ``found = tensorledger.check(model); assert found.ok, found``. ``model``: a live Keras model, or the path
-    of one. ``targets``: as "tfjs@4.22.0/wasm"; by default the newest release on cpu and wasm, and the model's own
+    In a test: ``found = tensorledger.check(model); assert found.ok, str(found)``. ``model``: a live Keras model, or the
+    path of one. ``targets``: as "tfjs@4.22.0/wasm"; by default the newest release on cpu and wasm, and the model's own
     Keras. ``format``: "auto", "layers", "graph" or "both". ``inputs``: more to predict: an array of the model's input
     shape, arrays by the inputs' names, or an .npy or .npz file. The rest is as for ``convert``. Raises CannotConvert
     where ``model`` is no model at all, BadTarget; what is wrong with it is in the result.

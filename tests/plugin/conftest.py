@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from textwrap import dedent
 
 import pytest
 import tensorflow as tf  # here, and not in each of the runs: those inside this process find it imported
+from written import HEAD, Run
 
 pytest_plugins = ["pytester"]
-
-HEAD = """
-import pytest
-import tensorflow as tf
-
-CACHE = []
-"""
-
-Run = Callable[..., pytest.RunResult]
-
-
-def line_of(text: str, source: str) -> int:
-    """The number of the one line in the test file that has this text."""
-    found = [number for number, line in enumerate((HEAD + source).strip().splitlines(), start=1) if text in line]
-    assert len(found) == 1
-    return found[0]
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conftest import Run
+from written import Run
 
 
 def test_a_test_that_fails_keeps_its_own_failure_first(run: Run) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Run, line_of
+from written import Run, line_of
 
 
 @pytest.mark.parametrize("scope", ["class", "module", "package", "session"])
@@ -221,3 +221,35 @@ def test_what_caplog_keeps_for_the_test_is_not_left_by_it(run: Run) -> None:
         """,
         apart=True,
     ).assert_outcomes(passed=1)
+
+
+def test_what_a_class_has_is_built_by_its_tests_and_is_to_go_with_it(run: Run) -> None:
+    result = run("""
+        import unittest
+
+        class TestBuilds(unittest.TestCase):
+            @classmethod
+            def setUpClass(cls):
+                cls.model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
+
+            def test_builds(self):
+                self.model(tf.ones([1, 4]))
+
+            def test_compiles(self):
+                self.model.compile("adam", "mse")
+                self.model.optimizer.build(self.model.trainable_variables)
+
+        class TestLeaves(unittest.TestCase):
+            @classmethod
+            def setUpClass(cls):
+                CACHE.append(tf.keras.layers.Dense(3))
+                CACHE[0](tf.ones([1, 4]))
+
+            def test_one(self):
+                CACHE[0](tf.ones([1, 4]))
+
+            def test_two(self):
+                CACHE[0](tf.ones([1, 4]))
+    """)
+    result.assert_outcomes(passed=4, errors=1)
+    result.stdout.fnmatch_lines(["setUpClass of TestLeaves, which has ended, left 2 tensors, 60 bytes:"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Run, line_of
+from written import Run, line_of
 
 from tensorledger.plugin.limits import bytes_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Run
+from written import Run
 
 LEAK = """
         def leaks():

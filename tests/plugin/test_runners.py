@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Run, line_of
+from written import Run, line_of
 
 
 def test_the_fixture_has_the_tensors_of_the_test(run: Run) -> None:
@@ -173,3 +173,21 @@ def test_clean():
 def test_doctests_and_tests_of_other_kinds_are_left_in_peace(run: Run, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(documented='"""\n>>> 1 + 1\n2\n"""\n')
     run("def test_it():\n    pass\n", "--doctest-modules").assert_outcomes(passed=2)
+
+
+def test_under_a_profiler(run: Run) -> None:
+    run("""
+        import cProfile
+
+        @pytest.fixture(autouse=True, scope="module")
+        def profiled():
+            profile = cProfile.Profile()
+            profile.enable()
+            yield
+            profile.disable()
+            assert profile.getstats()
+
+        def test_leaks(tensor_ledger):
+            CACHE.append(tf.ones([4]))
+            assert tensor_ledger.count == 1
+    """).assert_outcomes(failed=1)

@@ -98,7 +98,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
         return found and lives and not self.refused and not self.error
 
     def __repr__(self) -> str:
-        """Return the page that the command prints, without colours: what pytest shows of ``assert found.ok, found``."""
+        """Return the page that the command prints, without colours, for ``assert found.ok, str(found)``."""
         from tensorledger.terminal.check import page
         from tensorledger.terminal.console import plain
 

@@ -137,12 +137,17 @@ def _present() -> Any:
             if any(isinstance(one, EagerTensor) for one in given):
                 found.append(given[0])  # self; a plain function has none, and cannot be put back
 
-    usual = sys.getprofile()
-    sys.setprofile(profile)
-    try:
-        _make_one()
-    finally:
-        sys.setprofile(usual)
+    def look() -> None:
+        sys.setprofile(profile)
+        try:
+            _make_one()
+        finally:
+            sys.setprofile(None)
+
+    # In a thread of its own: in this one a profiler may be at work, which could not be put back.
+    looking = threading.Thread(target=look, name="tensorledger")
+    looking.start()
+    looking.join()
     if not found:
         return None
     if not hasattr(found[0], "created"):

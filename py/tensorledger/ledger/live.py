@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 import weakref
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -51,12 +50,21 @@ class Alive:
     def __len__(self) -> int:
         return len(self.tensors) + len(self.handles)
 
+    @property
+    def names(self) -> set[int | str]:
+        """The identities of all."""
+        return {*self.tensors, *self.handles}
+
     def only(self, wanted: Callable[[int | str, Any], bool]) -> Alive:
         """Return those of which ``wanted`` says so, asked with an identity and the tensor or handle itself."""
         return Alive(
             {serial: one for serial, one in self.tensors.items() if wanted(serial, one[0])},
             {name: one for name, one in self.handles.items() if wanted(name, one[0])},
         )
+
+    def among(self, names: Set[int | str]) -> Alive:
+        """Return those with one of these identities."""
+        return self.only(lambda name, _: name in names)
 
     def sized(self) -> Iterator[tuple[int | str, Any, Stack, int]]:
         """Yield each one's identity, the tensor or handle, its stack and its bytes."""
@@ -180,8 +188,7 @@ class Ledger:
 
     def identities(self) -> set[int | str]:
         """Return what to hold against a census."""
-        alive = self.alive()
-        return {*alive.tensors, *alive.handles}
+        return self.alive().names
 
     def _found(self) -> list[_Ref]:
         from tensorledger.runtime.census import Census
@@ -199,14 +206,19 @@ class Ledger:
 
 def groups(alive: Alive, held: float = 0, *, thaw: bool = False) -> list[LiveTensor]:
     """Group like ones that were made in the same place; see ``Ledger.live`` and ``Holders``."""
+    return [group for group, _ in members(alive, held, thaw=thaw)]
+
+
+def members(alive: Alive, held: float = 0, *, thaw: bool = False) -> Iterator[tuple[LiveTensor, list[int | str]]]:
+    """Yield the same groups, each with the identities of its members."""
     if not alive:
-        return []
+        return
     from tensorledger.ledger.extent import resource_name, stated
     from tensorledger.ledger.holders import Holders
 
     spelt: dict[int, int] = {}
     places: dict[tuple[Frame, ...], int] = {}
-    counts: Counter[tuple[tuple[int, ...] | None, str, int, str | None, int]] = Counter()
+    names: dict[tuple[tuple[int, ...] | None, str, int, str | None, int], list[int | str]] = {}
     some: dict[tuple[Any, ...], list[Any]] = {}
     what: tuple[tuple[int, ...] | None, str, int, str | None]
     for identity, tensor, stack, size in alive.sized():
@@ -217,24 +229,24 @@ def groups(alive: Alive, held: float = 0, *, thaw: bool = False) -> list[LiveTen
         if id(stack) not in spelt:
             spelt[id(stack)] = places.setdefault(tuple(spelt_out(stack)), len(places))
         key = (*what, spelt[id(stack)])
-        counts[key] += 1
-        if held and counts[key] <= HELD_EACH:
+        names.setdefault(key, []).append(identity)
+        if held and len(names[key]) <= HELD_EACH:
             some.setdefault(key, []).append(tensor)
     holders = Holders(held, (alive, alive.__dict__, alive.tensors, alive.handles), thaw=thaw) if some else None
     stacks = [list(place) for place in places]
-    return [
-        LiveTensor(
-            count=count,
-            shape=None if key[0] is None else list(key[0]),
-            dtype=key[1],
-            bytes=key[2],
-            name=key[3],
+    for key, named in names.items():
+        shape, dtype, size, name, place = key
+        group = LiveTensor(
+            count=len(named),
+            shape=None if shape is None else list(shape),
+            dtype=dtype,
+            bytes=size,
+            name=name,
             reachable=True,
-            stack=stacks[key[4]],
+            stack=stacks[place],
             held=holders.of(some[key]) if holders else [],
         )
-        for key, count in counts.items()
-    ]
+        yield group, named
 
 
 def _nothing() -> None:

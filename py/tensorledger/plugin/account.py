@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from tensorledger.ledger.collect import collect
-from tensorledger.ledger.live import Alive, Ledger, Mark
-from tensorledger.plugin.reach import older_owners, reached
+from tensorledger.ledger.live import Alive, Ledger, Mark, groups, members
+from tensorledger.plugin.known import Known
+from tensorledger.plugin.older import Older
+from tensorledger.plugin.reach import library_holders, older_owners, reached
+from tensorledger.protocol.messages import LiveTensor
+
+HELD = 2.0
+"""Seconds that may go into finding what holds the leaks of a test."""
 
 
 @dataclass(eq=False)
@@ -31,32 +35,6 @@ class Setup:
         return bool(self.start.tensor < tensor._id < self.end.tensor)
 
 
-class Frozen:
-    """What was there before a test, out of the collector's sight while the test runs.
-
-    To collect what the test has left takes a millisecond then; of a whole process with TensorFlow, a hundred. A project
-    that freezes objects itself is left alone.
-    """
-
-    def __init__(self) -> None:
-        self.newer: set[int] | None = None
-        """The addresses of objects that are newer, once it is undone; None where that cannot be told."""
-        self._on = "tensorflow" in sys.modules and gc.get_freeze_count() == 0
-        self._count = 0
-        if self._on:
-            gc.collect(1)
-            gc.freeze()
-            self._count = gc.get_freeze_count()
-
-    def thaw(self) -> None:
-        """Undo it."""
-        if self._on:
-            self._on = False
-            self.newer = {id(found) for found in gc.get_objects()}
-            if gc.get_freeze_count() <= self._count:  # more: the test has frozen what it made, and that is to stay so
-                gc.unfreeze()
-
-
 class Account:
     """One ledger for all tests, and the fixtures that are alive."""
 
@@ -64,10 +42,24 @@ class Account:
         self._ledger = Ledger()
         self._ledger.start()
         self._setups: dict[pytest.FixtureDef[Any], Setup] = {}
+        self._older = Older()
+        self._excused: set[int | str] = set()
+        """What older models hold, and TensorFlow's caches; and what is known to leak."""
 
     def close(self) -> None:
         """Record no more."""
         self._ledger.stop()
+        self._older.close()
+
+    def begin(self, anew: bool) -> Mark:
+        """Make ready for a test, and return its beginning. ``anew``: the one before it was held to nothing."""
+        start = self.mark()
+        self._older.freeze(start, anew)
+        return start
+
+    def thawed(self) -> AbstractContextManager[None]:
+        """Put everything into the collector's sight for a moment."""
+        return self._older.thawed(self.mark())
 
     def mark(self) -> Mark:
         """Return this moment."""
@@ -77,6 +69,9 @@ class Account:
     def setting_up(self, definition: pytest.FixtureDef[Any], param: Any) -> Iterator[None]:
         """Note that what is made inside is a fixture's."""
         setup = self._setups[definition] = Setup(definition, self.mark(), param)
+        wide = definition.scope != "function"
+        if wide:
+            self._older.see(setup.start)
         try:
             yield
         except BaseException:
@@ -84,6 +79,8 @@ class Account:
             raise
         finally:
             setup.end = self.mark()
+        if wide:
+            self._older.see(setup.end)
 
     def ended(self, definition: pytest.FixtureDef[Any]) -> Setup | None:
         """Note that a fixture has ended; return its setup, if that was seen."""
@@ -93,37 +90,79 @@ class Account:
         """Say whether a tensor was made in the setup of none of the fixtures that are alive."""
         return not any(setup.made(tensor) for setup in self._setups.values())
 
-    def fixtures(self) -> Iterator[Any]:
-        """Yield the values of the fixtures that are alive."""
+    def holders(self) -> Iterator[Any]:
+        """Yield what holds tensors rightly: the values of fixtures that are alive, and TensorFlow's own caches."""
+        yield from library_holders()
         for setup in self._setups.values():
             if setup.definition.cached_result is not None:
                 yield setup.definition.cached_result[0]
 
     def made(self, since: Mark) -> Alive:
-        """Return what is alive that was made since, and in no setup of a fixture that is alive."""
-        return self._ledger.alive(since).only(lambda _, tensor: self.of_no_fixture(tensor))
+        """Return what is alive that was made since, and is neither a living fixture's nor an older model's."""
+        return self._ledger.alive(since).only(
+            lambda name, tensor: name not in self._excused and self.of_no_fixture(tensor)
+        )
 
     def left(
         self,
         look: Callable[[], Alive],
         most: int,
-        frozen: Frozen,
+        born: Callable[[int | str, Any], Mark],
         holders: Callable[[], Iterable[Any]],
+        known: Known,
     ) -> Alive | None:
         """Return what is alive and nobody's, where that is more than ``most``; the cheapest looks come first.
 
-        ``look`` says what may be meant. ``holders`` are what holds tensors rightly; older models do too.
+        ``look`` says what may be meant. ``holders`` are what holds tensors rightly; so do models that were there when
+        what made a tensor began, which ``born`` says. What such models hold, and what is known to leak, is left out of
+        all that is asked later.
         """
         if len(look()) <= most:
             return None
         gc.collect()
-        if len(look()) <= most or len(without(look(), holders())) <= most:
+        if len(look()) <= most or len(self._unknown(without(look(), holders()), known)) <= most:
             return None
-        frozen.thaw()
-        collect()
-        owners = [*holders(), *(older_owners(frozen.newer) if frozen.newer is not None else ())]
-        found = without(look(), owners)
-        return found if len(found) > most else None
+        with self.thawed():
+            for collections in range(3):
+                if collections:
+                    gc.collect()  # all of the process; why twice: ledger/collect.py
+                found = self._nobodys(without(look(), holders()), born)
+                if len(self._unknown(found, known)) <= most:
+                    return None
+                del found
+        return without(look(), holders())
+
+    def groups(self, found: Alive) -> list[LiveTensor]:
+        """Return leaks as they are told, each with what holds it."""
+        with self.thawed():
+            return groups(found, HELD)
+
+    def excuse(self, names: Iterable[int | str]) -> None:
+        """Leave these out of all that is asked later."""
+        self._excused.update(names)
+
+    def _nobodys(self, found: Alive, born: Callable[[int | str, Any], Mark]) -> Alive:
+        by_moment: dict[Mark, set[int | str]] = {}
+
+        def note(name: int | str, tensor: Any) -> bool:
+            by_moment.setdefault(born(name, tensor), set()).add(name)
+            return True
+
+        found.only(note)
+        for moment, names in by_moment.items():
+            newer = self._older.newer(moment)
+            if newer is not None:
+                some = found.among(names)
+                self.excuse(names - without(some, older_owners(newer)).names)
+        return found.only(lambda name, _: name not in self._excused)
+
+    def _unknown(self, found: Alive, known: Known) -> Alive:
+        if not known or not found:
+            return found
+        for group, names in members(found, HELD if known.by_holder else 0):
+            if group in known:
+                self.excuse(names)
+        return found.only(lambda name, _: name not in self._excused)
 
 
 def without(alive: Alive, holders: Iterable[Any]) -> Alive:

@@ -5,6 +5,7 @@ PYTEST_DONT_REWRITE
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 MARKERS = ("limit_live_tensors", "limit_tensor_growth")
 MODES = ("error", "warn", "off")
+
+FROZEN_BY_PYTHON = gc.get_freeze_count()
+"""Objects that Python 3.12 itself has frozen. It is asked here, before a conftest.py can freeze any."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
@@ -94,8 +98,8 @@ def tensor_ledger() -> Iterator[Ledger]:
 def tfjs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunJavaScript]:
     """Run a JavaScript scenario, by name or file, or a piece of JavaScript, on a release of TensorFlow.js.
 
-    ``run = tfjs("const a = tf.ones([2]); a.dispose();", target="tfjs@4.22.0/cpu")``; ``assert run.ok, run``. The test
-    is skipped, with the reason, where there is no Node.js.
+    ``run = tfjs("const a = tf.ones([2]); a.dispose();", target="tfjs@4.22.0/cpu")``; ``assert run.ok, str(run)``. The
+    test is skipped, with the reason, where there is no Node.js.
     """
     from tensorledger.plugin.javascript import RunJavaScript
 

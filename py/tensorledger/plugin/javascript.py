@@ -28,7 +28,7 @@ _GIVEN = "{tf, models, data, target, held, params, tell, release}"
 
 @dataclass(frozen=True)
 class JavaScriptRun:
-    """What a run has come to. As text it is what ``tensorledger run`` prints."""
+    """What a run has come to. As text it is what ``tensorledger run`` prints: ``assert run.ok, str(run)``."""
 
     result: Result
     """Verdict, reason, checkpoints, growth, leaks, as in the results JSON."""

@@ -22,6 +22,11 @@ class Known:
         self._held = [pattern.removeprefix(HELD) for pattern in given if pattern.startswith(HELD)]
         self._places = [_place(pattern) for pattern in given if not pattern.startswith(HELD)]
 
+    @property
+    def by_holder(self) -> bool:
+        """Whether what holds a leak matters."""
+        return bool(self._held)
+
     def __bool__(self) -> bool:
         return bool(self._held or self._places)
 

@@ -85,8 +85,21 @@ def of_traceback(error: BaseException | None) -> Iterator[Any]:
         near += [one.__cause__, one.__context__]
 
 
+def library_holders() -> Iterator[Any]:
+    """Yield TensorFlow's own caches, which are of limited size, and Keras's generator of seeds, which there is once.
+
+    All of it is private; what is not found here is among ``older_owners``, which takes longer.
+    """
+    context = sys.modules.get("tensorflow.python.eager.context")
+    for caches in getattr(context, "_tensor_caches_map", {}).values():
+        yield getattr(caches, "_zeros_cache", None)
+        yield getattr(caches, "_ones_rank_cache", None)
+    state = sys.modules.get("keras.src.backend.common.global_state")
+    yield getattr(getattr(state, "GLOBAL_STATE_TRACKER", None), "global_seed_generator", None)
+
+
 def older_owners(newer: AbstractSet[int]) -> Iterator[Any]:
-    """Yield models, layers, optimizers and traced functions that were there before, and TensorFlow's own caches.
+    """Yield models, layers, optimizers and traced functions that were there before, and TensorFlow's caches.
 
     ``newer``: addresses of what was not. What such an owner makes for itself when it is used for the first time, as
     the weights of a layer that had no input yet, is its own.
@@ -99,10 +112,3 @@ def older_owners(newer: AbstractSet[int]) -> Iterator[Any]:
         kind = type(found)
         if issubclass(kind, caches) or (id(found) not in newer and issubclass(kind, Trackable)):
             yield found
-    yield _seed_of_keras()
-
-
-def _seed_of_keras() -> Any:
-    """Return the generator of seeds that Keras 3 makes once for the process (private); None where there is none."""
-    state = sys.modules.get("keras.src.backend.common.global_state")
-    return getattr(getattr(state, "GLOBAL_STATE_TRACKER", None), "global_seed_generator", None)

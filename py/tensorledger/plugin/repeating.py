@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,17 +56,20 @@ class Repeated:
             if getattr(self._item, "_excinfo", None):
                 return  # a unittest class's test notes what it raises
             if cycle == 0:
-                gc.collect()
+                collect()
                 self._first = Size.of(self._made())
                 self._warm = self._mark()
 
-    def grown(self, known: Known, held: float, thaw: Callable[[], Any]) -> Grown | None:
+    def grown(self, known: Known, held: float, thawed: Callable[[], AbstractContextManager[None]]) -> Grown | None:
         """Return by how much it has grown where that is more than the limit; else None."""
         gc.collect()
         if not self._over(Size.of(self._made()), 0, 0):
             return None
-        thaw()
-        collect()
+        with thawed():
+            collect()
+            return self._told(known, held)
+
+    def _told(self, known: Known, held: float) -> Grown | None:
         last = Size.of(self._made())
         since = self._made().only(lambda _, tensor: tensor._id > self._warm.tensor)
         leaks = groups(since, held)

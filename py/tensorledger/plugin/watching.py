@@ -7,24 +7,20 @@ fixtures made, or hold, is judged when they have ended.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from _pytest.outcomes import Exit, OutcomeException, Skipped, XFailed
 
-from tensorledger.ledger.live import Alive, Mark, groups
-from tensorledger.plugin.account import Account, Frozen, Setup, without
+from tensorledger.ledger.live import Alive, Mark
+from tensorledger.plugin.account import HELD, Account, Setup, without
 from tensorledger.plugin.known import Known
 from tensorledger.plugin.limits import Limits, limits_of
 from tensorledger.plugin.reach import of_traceback
 from tensorledger.plugin.repeating import Repeated
 from tensorledger.plugin.telling import TensorLeakWarning, fixture_left, grew, lent_left, test_left
-from tensorledger.protocol.messages import LiveTensor
-
-HELD = 2.0
-"""Seconds that may go into finding what holds the leaks of a test."""
 
 Wrapped = Generator[None, Any, Any]
 
@@ -36,13 +32,19 @@ class Test:
     item: pytest.Item
     limits: Limits
     start: Mark
-    frozen: Frozen
+    called: Mark | None = None
+    """When its function began; its fixtures were set up by then."""
     judged: bool = True
     """Whether what its function made is still to be judged: not where it failed, or was told of already."""
     ended: list[Setup] = field(default_factory=list)
     """Fixtures that have ended with it."""
     beside: list[str] = field(default_factory=list)
     """What is told beside its own failure."""
+
+    @property
+    def ends_others(self) -> bool:
+        """Whether a fixture has ended with it that other tests had too."""
+        return any(setup.definition.scope != "function" for setup in self.ended)
 
     @property
     def most(self) -> int:
@@ -59,6 +61,8 @@ class Watching:
         self._ignored = tuple(config.getini("tensor_leaks_ignore"))
         self._account: Account | None = None
         self._test: Test | None = None
+        self._other = False
+        """Whether the latest test is held to nothing."""
         self._lent: dict[int | str, str] = {}
         """What tests have made that a fixture holds which is alive, and which test made it."""
 
@@ -70,10 +74,11 @@ class Watching:
         except ValueError:
             limits = None  # its call says so
         if limits is None:
+            self._other = True
             return (yield)
         self._account = self._account or Account()
-        frozen = Frozen()
-        test = self._test = Test(item, limits, self._account.mark(), frozen)
+        test = self._test = Test(item, limits, self._account.begin(anew=self._other))
+        self._other = False
         try:
             return (yield)
         except BaseException:
@@ -100,7 +105,8 @@ class Watching:
             if wrong:
                 pytest.fail(wrong, pytrace=False)
             return (yield)
-        start, growth = account.mark(), test.limits.growth
+        start = test.called = account.mark()
+        growth = test.limits.growth
         repeated = Repeated(item, growth, lambda: account.made(start), account.mark) if growth else None
         try:
             result = yield
@@ -114,7 +120,7 @@ class Watching:
         for noted in getattr(item, "_excinfo", None) or ():
             self._failed(test, start, noted.value)
             return result
-        grown = repeated.grown(self._known(growth.ignore), HELD, test.frozen.thaw) if repeated and growth else None
+        grown = repeated.grown(self._known(test), HELD, account.thawed) if repeated and growth else None
         said = [grew(grown, growth)] if grown and growth else self._left_by_the_function(test, start)
         if said:
             test.judged = False
@@ -167,10 +173,13 @@ class Watching:
         if test.limits.live is None:
             return []
         found = account.left(
-            lambda: account.made(start), test.most, test.frozen, lambda: self._holders(test.item, error)
+            lambda: account.made(start),
+            test.most,
+            lambda *_: start,
+            lambda: self._holders(test.item, error),
+            self._known(test),
         )
-        leaks = self._unknown(found, test)
-        return [test_left(leaks, test.most)] if leaks else []
+        return [] if found is None else [test_left(account.groups(found), test.most)]
 
     def _left_at_the_end(self, test: Test) -> list[str]:
         """Say what is left by fixtures that have ended, and by tests that these held until now."""
@@ -179,16 +188,14 @@ class Watching:
         if hasattr(test.item, "funcargs"):
             test.item.funcargs = {}  # pytest drops them after this
         starts = [test.start, *(setup.start for setup in test.ended)]
-        since = Mark() if self._lent and test.ended else min(starts, key=lambda mark: mark.tensor)
-        try:
-            found = account.left(
-                lambda: account.made(since).only(lambda name, one: self._maker(test, name, one) is not None),
-                test.most,
-                test.frozen,
-                lambda: self._holders(test.item, getattr(sys, "last_value", None)),
-            )
-        finally:
-            test.frozen.thaw()
+        since = Mark() if self._lent and test.ends_others else min(starts, key=lambda mark: mark.tensor)
+        found = account.left(
+            lambda: account.made(since).only(lambda name, one: self._maker(test, name, one) is not None),
+            test.most,
+            lambda name, one: self._began(test, name, one),
+            lambda: self._holders(test.item, getattr(sys, "last_value", None)),
+            self._known(test),
+        )
         said = [] if found is None else [*self._told(test, found)]
         self._lend(test, said)
         return said
@@ -200,9 +207,15 @@ class Watching:
             return setup
         if test.judged and test.limits.live and tensor._id > test.start.tensor:
             return test.item.nodeid
-        return self._lent.get(name) if test.ended else None
+        return self._lent.get(name) if test.ends_others else None
+
+    def _began(self, test: Test, name: int | str, tensor: Any) -> Mark:
+        maker = self._maker(test, name, tensor)
+        return maker.start if isinstance(maker, Setup) else test.called or test.start
 
     def _told(self, test: Test, found: Alive) -> Iterator[str]:
+        account = self._account
+        assert account is not None
         made: dict[Setup | str, set[int | str]] = {}
 
         def note(name: int | str, tensor: Any) -> bool:
@@ -213,40 +226,31 @@ class Watching:
 
         found.only(note)
         for maker, names in made.items():
-            leaks = self._unknown(found.only(_among(names)), test)
-            if leaks and isinstance(maker, Setup):
+            leaks = account.groups(found.among(names))
+            if isinstance(maker, Setup):
                 yield fixture_left(maker.definition, maker.param, leaks, self._root)
-            elif leaks:
-                yield lent_left(str(maker), leaks)
+            else:
+                yield lent_left(maker, leaks)
 
     def _lend(self, test: Test, said: list[str]) -> None:
         """Remember what a fixture holds that goes on: it is judged when that has ended."""
         account = self._account
         assert account is not None
-        alive = account.made(Mark())
-        there = {*alive.tensors, *alive.handles}
+        there = account.made(Mark()).names if self._lent else set()
         self._lent = {} if said else {name: nodeid for name, nodeid in self._lent.items() if name in there}
-        if test.judged and not said:
-            new = alive.only(lambda _, tensor: tensor._id > test.start.tensor)
-            if new:
-                new = without(new, [getattr(test.item, "_instance", None)])  # pytest keeps that for good
-            self._lent.update(dict.fromkeys((*new.tensors, *new.handles), test.item.nodeid))
+        new = account.made(test.start) if test.judged and test.limits.live and not said else None
+        if new:
+            new = without(new, [getattr(test.item, "_instance", None)])  # pytest keeps that for good
+            self._lent.update(dict.fromkeys(new.names, test.item.nodeid))
 
-    def _unknown(self, found: Alive | None, test: Test) -> list[LiveTensor]:
-        """Return what is left without what is known to be; nothing where that is within the limit."""
-        if found is None:
-            return []
-        known = self._known(test.limits.live.ignore if test.limits.live else ())
-        left = [leak for leak in groups(found, HELD) if leak not in known]
-        return left if sum(leak.count for leak in left) > test.most else []
-
-    def _known(self, more: Iterable[str]) -> Known:
-        return Known((*self._ignored, *more))
+    def _known(self, test: Test) -> Known:
+        limits = (test.limits.live, test.limits.growth)
+        return Known((*self._ignored, *(pattern for limit in limits if limit for pattern in limit.ignore)))
 
     def _holders(self, item: pytest.Item, error: BaseException | None) -> Iterator[Any]:
         """Yield what holds tensors rightly: fixtures, the test's instance, what pytest keeps of it, a traceback."""
         assert self._account is not None
-        yield from self._account.fixtures()
+        yield from self._account.holders()
         yield from (getattr(item, "funcargs", None) or {}).values()
         yield getattr(item, "_instance", None)
         yield from item.stash._storage.values()
@@ -259,7 +263,3 @@ def _wrong_marker(item: pytest.Item, every: bool) -> str:
     except ValueError as error:
         return str(error)
     return ""
-
-
-def _among(names: set[int | str]) -> Callable[[int | str, Any], bool]:
-    return lambda name, _: name in names

@@ -26,6 +26,10 @@ test('held: leaky', () => {
   leaky();
 });
 
+test('held: direct', () => {
+  tf.ones([2]); // LINE direct
+});
+
 test('own failure first: leaky', () => {
   leaky();
   expect(1).toBe(2);

@@ -23,6 +23,11 @@ test('passes', () => {
   assert.equal(tf.tidy(() => older.sum().add(each.sum()).dataSync()[0]), 11);
 });
 
+test('passes with what is disposed of last', t => {
+  const last = tf.ones([7]);
+  t.after(() => last.dispose());
+});
+
 test('held: leaky', () => {
   leaky();
 });

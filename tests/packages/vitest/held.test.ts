@@ -22,8 +22,22 @@ test('passes', () => {
   expect(tf.tidy(() => older.sum().add(each.sum()).dataSync()[0])).toBe(11);
 });
 
+test('passes with what is disposed of last', ({onTestFinished, skip}) => {
+  const last = tf.ones([7]);
+  onTestFinished(() => last.dispose());
+  if (last.size === 8) skip();
+});
+
+test('is skipped as it runs', ({skip}) => {
+  skip();
+});
+
 test('held: leaky', () => {
   leaky();
+});
+
+test('held: direct', () => {
+  tf.ones([2]); // LINE direct
 });
 
 test('own failure first: leaky', () => {

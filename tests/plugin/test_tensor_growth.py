@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Run, line_of
+from written import Run, line_of
 
 
 def test_growth_is_told_by_run_with_the_line_that_makes_it(run: Run) -> None:

@@ -1,0 +1,149 @@
+// What expectNoLeaks and track do with bad input, and beside each other, on one release.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import {TensorLeakError, expectNoLeaks, track} from '../../js/index.mjs';
+import {tf} from './tfjs.mjs';
+
+const left = () => {
+  tf.ones([2, 3]);
+};
+
+/** @param {Promise<unknown>} promise @returns {Promise<any>} */
+const thrown = promise => promise.then(() => assert.fail('nothing was thrown'), error => error);
+
+/** @type {RangeError} */
+let own;
+
+test('a function that throws has that thrown on, and what it has left told after it', async () => {
+  for (const fn of [() => { left(); throw own; }, async () => { left(); await null; throw own; }]) {
+    own = new RangeError('its own');
+    const error = await thrown(expectNoLeaks(fn));
+    assert.equal(error, own);
+    assert.match(error.message, /^its own\nBesides, 1 tensor, 24 bytes, is left .*\n {2}made at left \(tests\/js\/hold\.test\.mjs:\d+:\d+\)/);
+    assert.match(String(error.stack), /^RangeError: its own\nBesides, 1 tensor[^]*tf\.tidy\.\n {4}at /, 'and where it was thrown is kept');
+  }
+  const clean = new RangeError('its own');
+  assert.equal(await thrown(expectNoLeaks(() => { throw clean; })), clean);
+  assert.equal(clean.message, 'its own');
+});
+test('what is thrown and cannot be told anything is thrown on as it is, and the leak is written out', async () => {
+  const {error: write} = console;
+  /** @type {string[]} */
+  const lines = [];
+  console.error = line => lines.push(line);
+  try {
+    for (const value of ['text', undefined, Object.freeze(new Error('frozen'))]) {
+      assert.equal(await thrown(expectNoLeaks(() => { left(); throw value; })), value);
+    }
+  } finally {
+    console.error = write;
+  }
+  assert.equal(lines.length, 3);
+  assert.match(lines[0], /Besides, 1 tensor, 24 bytes, is left/);
+});
+
+test('what the function returns is its caller\'s: in arrays, objects, maps, and however deep', async () => {
+  const a = await expectNoLeaks(() => ({list: [tf.ones([1]), new Map([['key', new Set([tf.ones([2])])]])], numbers: new Float32Array(3)}));
+  const many = await expectNoLeaks(async () => ({tensor: tf.ones([1]), many: new Array(300_000).fill({some: 1})}));
+  /** @type {any} */
+  const round = await expectNoLeaks(() => {
+    const self = {tensor: tf.ones([1]), self: /** @type {any} */ (null)};
+    self.self = self;
+    return self;
+  });
+  tf.dispose([a.list[0], [.../** @type {any} */ (a.list[1]).get('key')], many.tensor, round.tensor]);
+  const error = await thrown(expectNoLeaks(() => {
+    left();
+    return tf.ones([5]);
+  }));
+  assert.deepEqual([error.count, error.live[0].shape], [1, [2, 3]], 'and only that');
+});
+
+test('a limit, places that are ignored, and options that there are not', async () => {
+  await expectNoLeaks(left, {limit: 1});
+  assert.match((await thrown(expectNoLeaks(() => { left(); left(); }, {limit: 1}))).message, /^2 tensors, 48 bytes, are left .*; up to 1 may be\n/);
+  await expectNoLeaks(left, {ignore: [/hold\.test\.mjs/]});
+  await expectNoLeaks(left, {ignore: ['hold.test.mjs', 'other']});
+  const error = await thrown(expectNoLeaks(() => { left(); tf.ones([5]); }, {ignore: [/at left /]}));
+  assert.deepEqual([error.count, error.bytes], [1, 20], 'the bytes too are those of what is not ignored');
+  await assert.rejects(expectNoLeaks(left, /** @type {any} */ ({limits: 1})), /no option limits; there are: tf, limit, ignore, collect/);
+  await assert.rejects(expectNoLeaks(left, {limit: NaN}), TypeError);
+  await assert.rejects(expectNoLeaks(/** @type {any} */ (tf.tidy(() => 1))), /takes a function/);
+  await assert.rejects(expectNoLeaks(left, {tf: {}}), /is not TensorFlow\.js/);
+  assert.throws(() => track(null), TypeError);
+});
+
+test('what nothing refers to is told only where garbage was collected', async () => {
+  const message = async (/** @type {object} */ options) => (await thrown(expectNoLeaks(left, options))).message;
+  assert.match(await message({}), /\[2, 3\], 24 bytes, to which nothing refers any more\n/);
+  assert.doesNotMatch(await message({collect() {}}), /nothing refers/);
+});
+
+test('ledgers nest and stop in any order; a stopped one tells what was left then', () => {
+  const methods = () => ['trackTensor', 'disposeTensor', 'endScope', 'keep'].map(name => tf.engine()[name]);
+  const before = methods();
+  const outer = track(), a = tf.ones([4]), inner = track(tf), b = tf.ones([5]);
+  assert.deepEqual([outer.count, outer.bytes, inner.count, inner.bytes], [2, 36, 1, 20]);
+  outer.stop();
+  b.dispose();
+  assert.deepEqual([outer.count, outer.bytes, inner.count, inner.bytes], [2, 36, 0, 0]);
+  assert.equal(outer.live().length, 2);
+  assert.match(outer.report(), /^2 tensors, 36 bytes, are left\n {2}made at .*hold\.test\.mjs:/);
+  inner.stop();
+  inner.stop();
+  assert.equal(inner.report(), 'no tensor is left');
+  a.dispose();
+  assert.deepEqual(methods(), before, 'the engine is as it was');
+});
+
+test('expectNoLeaks nests: the inner one\'s leak is the outer one\'s too, and neither is said to have run beside the other', async () => {
+  /** @type {any} */
+  let inner;
+  const outer = await thrown(expectNoLeaks(async () => {
+    inner = await thrown(expectNoLeaks(left));
+  }));
+  assert.ok(inner instanceof TensorLeakError && outer instanceof TensorLeakError);
+  assert.deepEqual([inner.count, outer.count], [1, 1]);
+  assert.doesNotMatch(inner.message + outer.message, /at the same time/);
+});
+
+test('what ran at the same time is said; in Node.js since 20.16 in whatever order it ends', async () => {
+  const wait = (/** @type {number} */ milliseconds) => expectNoLeaks(async () => {
+    await new Promise(resolve => setTimeout(resolve, milliseconds));
+    left();
+    await new Promise(resolve => setTimeout(resolve, milliseconds));
+  });
+  for (const times of 'getBuiltinModule' in process ? [[10, 40], [40, 10]] : [[10, 40]]) {
+    const errors = await Promise.all(times.map(time => thrown(wait(time))));
+    for (const {message} of errors) assert.match(message, /ran at the same time: what is told here may be its/);
+  }
+});
+
+test('where the engine counts otherwise, that is said', async () => {
+  const ledger = track();
+  const {state} = tf.engine();
+  state.numTensors += 1;
+  const error = await thrown(expectNoLeaks(left));
+  assert.doesNotMatch(error.message, /counts/, 'it agrees on what was made since');
+  const {warn} = console;
+  /** @type {string[]} */
+  const lines = [];
+  console.warn = line => lines.push(line);
+  await expectNoLeaks(() => {
+    state.numTensors += 1;
+  });
+  console.warn = warn;
+  assert.match(lines[0], /nothing is left, but TensorFlow\.js counts \d+ tensors, \d+ are alive/);
+  assert.match(ledger.report(), /\nTensorFlow\.js counts \d+ tensors, \d+ are alive: the ledger does not know why$/);
+  state.numTensors -= 2;
+  ledger.stop();
+});
+
+test('`using` stops a ledger, where the language has it', {skip: Symbol.dispose ? false : 'this Node.js has no Symbol.dispose'}, () => {
+  const ledger = track();
+  ledger[Symbol.dispose]();
+  left();
+  assert.equal(ledger.count, 0);
+});
