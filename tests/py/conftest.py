@@ -11,7 +11,9 @@ from pathlib import Path
 import convertible
 import pytest
 from filelock import FileLock
+from packed import pack
 
+from tensorledger.environment.tree import tree
 from tensorledger.workers.pool import Workers
 
 
@@ -33,6 +35,21 @@ def workers() -> Iterator[Workers]:
     """Workers that a file's tests share."""
     with Workers() as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the npm package, packed."""
+    return pack(tmp_path_factory.mktemp("package"))
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the wheel."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(tree())]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return next(folder.glob("*.whl"))
 
 
 @pytest.fixture(scope="session")

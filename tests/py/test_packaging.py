@@ -16,14 +16,6 @@ from tensorledger.environment.tree import tree
 pytestmark = pytest.mark.skipif(not (tree() / "pyproject.toml").is_file(), reason="needs a checkout to build from")
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(tree())]
-    subprocess.run(command, check=True, capture_output=True, text=True)
-    return next(folder.glob("*.whl"))
-
-
 def test_the_wheel_has_one_top_level_package_with_the_tree_inside(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.partition("/")[0] for name in names}

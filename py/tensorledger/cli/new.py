@@ -1,38 +1,25 @@
-"""``tensorledger new``: a scenario to start from, with its expectation, passing as written."""
+"""``tensorledger new``: a scenario to start from, with its expectation, or a project of tests; passing as written."""
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-import tensorledger
+from tensorledger.cli.projects import RUNNERS, Project
+from tensorledger.cli.written import New, shown, write
 from tensorledger.environment.tree import is_checkout, tree
 from tensorledger.scenarios.catalogue import all_scenarios
-
-TEMPLATES = Path(tensorledger.__file__).resolve().parent / "templates"
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
-@dataclass(frozen=True)
-class New:
-    """A file to write: which template, and where."""
-
-    template: str
-    path: Path
-    expectation: Path
-    """What a scenario's comment names: the file that it is held to."""
-
-
 class NameType(click.ParamType[str]):
-    """The name of a new scenario."""
+    """The name of a new scenario or project."""
 
     name = "name"
 
@@ -44,36 +31,63 @@ class NameType(click.ParamType[str]):
 
 @click.command()
 @click.argument("name", type=NameType())
-@click.option("--js", "languages", flag_value="js", help="In JavaScript only.")
-@click.option("--py", "languages", flag_value="py", help="In Python only.")
+@click.option("--js", "languages", flag_value="js", help="A scenario in JavaScript only.")
+@click.option("--py", "languages", flag_value="py", help="A scenario in Python only.")
+@click.option(
+    "--pytest", is_flag=True, help="No scenario, but a folder NAME with a test of pytest that is held to no leaks."
+)
+@click.option(
+    "--js-tests",
+    "runner",
+    type=click.Choice(RUNNERS),
+    help="No scenario, but a folder NAME with an npm project whose test is held to no leaks by that runner.",
+)
+@click.option(
+    "--ci", is_flag=True, help="With --pytest or --js-tests or both: a workflow of GitHub Actions that runs them."
+)
 @click.option(
     "--into",
     type=click.Path(file_okay=False, path_type=Path),
-    help="A folder for all of it. Default: the project's own folders in a checkout, else the current one.",
+    help="A folder for all of it; with --ci, the repository's. Default: for a scenario the project's own folders in a "
+    "checkout, else the current one.",
 )
-def new(name: str, languages: str | None, into: Path | None) -> None:
+def new(name: str, languages: str | None, pytest: bool, runner: str | None, ci: bool, into: Path | None) -> None:
     """Write a scenario in both languages, with the expectation that it is held to. It passes as written.
 
     In a checkout it becomes one of the project's; elsewhere, a pair of files of your own, each with its .toml
     beside it.
+
+    With --pytest, --js-tests or both it writes a small project of tests instead, which passes as written too.
+    Nothing takes the place of a file that is there.
     """
-    chosen = (languages,) if languages else ("js", "py")
     here = Path.cwd().resolve()
-    in_project = into is None and is_checkout() and here.is_relative_to(tree())
     if into is not None and _is_the_projects(into.resolve()):
         raise click.BadParameter(f"{into} is where the project's scenarios are: leave --into out", param_hint="--into")
+    if pytest or runner:
+        if languages:
+            raise click.UsageError("--js and --py are of a scenario, --pytest and --js-tests of a project of tests")
+        project = Project(name, into or Path(), pytest, runner, ci)
+        write(project.files(), here)
+        _told(project.commands())
+    elif ci:
+        raise click.UsageError("--ci runs what --pytest and --js-tests write: say which")
+    else:
+        _scenario(name, (languages,) if languages else ("js", "py"), into, here)
+
+
+def _scenario(name: str, chosen: tuple[str, ...], into: Path | None, here: Path) -> None:
+    in_project = into is None and is_checkout() and here.is_relative_to(tree())
     files = list(_of_the_project(name, chosen) if in_project else _of_ones_own(name, chosen, into or Path()))
     if in_project and name in all_scenarios():
-        there = " and ".join(_shown(file, here) for file in all_scenarios()[name].files.values())
+        there = " and ".join(shown(file, here) for file in all_scenarios()[name].files.values())
         raise click.UsageError(f"there is a scenario {name} already: {there}")
-    existing = [_shown(file.path, here) for file in files if os.path.lexists(file.path)]
-    if existing:
-        raise click.UsageError(f"nothing was written: {', '.join(existing)}: there already")
-    for file in files:
-        _write(file, name, here)
-        click.echo(f"wrote {_shown(file.path, here)}")
+    write(files, here)
+    _told(_commands(name, chosen, files, here, in_project))
+
+
+def _told(commands: Iterator[str]) -> None:
     click.echo("\nIt passes as it is. Run it, change it, run it again:")
-    for command in _commands(name, chosen, files, here, in_project):
+    for command in commands:
         click.echo(f"  {command}")
 
 
@@ -82,51 +96,34 @@ def _is_the_projects(folder: Path) -> bool:
 
 
 def _of_the_project(name: str, languages: tuple[str, ...]) -> Iterator[New]:
-    expectation = tree() / "harness" / "expectations" / f"{name}.toml"
+    expectation = Path("harness", "expectations", f"{name}.toml")
+    words = {"name": name, "expectation": str(expectation)}
     if "js" in languages:
-        yield New("scenario.mjs", tree() / "js" / "scenarios" / f"{name}.mjs", expectation)
+        yield New(("scenario.mjs",), tree() / "js" / "scenarios" / f"{name}.mjs", words)
     if "py" in languages:
-        yield New("scenario.py", tree() / "py" / "scenarios" / f"{name.replace('-', '_')}.py", expectation)
-    yield New("expectation.toml", expectation, expectation)
+        yield New(("scenario.py",), tree() / "py" / "scenarios" / f"{name.replace('-', '_')}.py", words)
+    yield New(("expectation.toml",), tree() / expectation, words)
     if "js" in languages:
-        yield New("deviations.toml", tree() / "harness" / "deviations" / f"{name}.toml", expectation)
+        yield New(("deviations.toml",), tree() / "harness" / "deviations" / f"{name}.toml", words)
 
 
 def _of_ones_own(name: str, languages: tuple[str, ...], folder: Path) -> Iterator[New]:
     """Yield the scenarios and the .toml beside each, which is one file where a name has no dash."""
     stems = {"js": name, "py": name.replace("-", "_")}
+    words = {stem: {"name": name, "expectation": f"{stem}.toml"} for stem in stems.values()}
     for language, suffix in (("js", ".mjs"), ("py", ".py")):
         if language in languages:
-            path = folder / f"{stems[language]}{suffix}"
-            yield New(f"scenario{suffix}", path, path.with_suffix(".toml"))
+            stem = stems[language]
+            yield New((f"scenario{suffix}",), folder / f"{stem}{suffix}", words[stem])
     for stem in dict.fromkeys(stems[language] for language in languages):
-        path = folder / f"{stem}.toml"
-        yield New("expectation.toml", path, path)
-
-
-def _write(file: New, name: str, here: Path) -> None:
-    text = (TEMPLATES / f"{file.template}.txt").read_text(encoding="utf-8")
-    of_project = file.expectation.is_absolute() and file.expectation.is_relative_to(tree())
-    shown = str(file.expectation.relative_to(tree())) if of_project else file.expectation.name
-    text = text.replace("{name}", name).replace("{expectation}", shown)
-    try:
-        file.path.parent.mkdir(parents=True, exist_ok=True)
-        with file.path.open("x", encoding="utf-8") as opened:
-            opened.write(text)
-    except OSError as error:
-        message = f"{_shown(file.path, here)} could not be written: {error.strerror or error}"
-        raise click.UsageError(message) from error
+        yield New(("expectation.toml",), folder / f"{stem}.toml", words[stem])
 
 
 def _commands(name: str, languages: tuple[str, ...], files: list[New], here: Path, in_project: bool) -> Iterator[str]:
     if in_project:
         yield f"tensorledger run {name}"
-        yield f"pytest {shlex.quote(_shown(tree() / 'harness', here))} -k {name}"
+        yield f"pytest {shlex.quote(shown(tree() / 'harness', here))} -k {name}"
         return
-    scenarios = [shlex.quote(str(file.path)) for file in files if file.template.startswith("scenario")]
+    scenarios = [shlex.quote(str(file.path)) for file in files if file.templates[0].startswith("scenario")]
     targets = [{"js": "--target tfjs", "py": "--target keras"}[language] for language in languages]
     yield " ".join(["tensorledger run", *scenarios, *targets])
-
-
-def _shown(path: Path, here: Path) -> str:
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
