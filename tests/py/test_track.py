@@ -363,6 +363,7 @@ def test_user_frames_are_one_and_all_frames_go_out_to_the_users_outermost() -> N
 def test_frames_of_libraries_and_of_tensorledger_are_not_the_users() -> None:
     assert whose(Path(tensorledger.__file__)) == "harness"
     assert whose(Path(tf.__file__)) == whose(Path(threading.__file__)) == whose(Path("<string>")) == "library"
+    assert whose(Path("/other/lib/python3.12/site-packages/tensorflow/api.py")) == "library"
     assert whose(Path(__file__)) == whose(Path("<stdin>")) == "user"
     with tensorledger.track() as ledger:
         model = zoo.classifier(importlib.import_module("keras"))  # tensorledger's own file makes the layers

@@ -29,6 +29,7 @@ _LIBRARIES = tuple(
         site.getusersitepackages(),
     )
 )
+_INSTALLED = frozenset(("site-packages", "dist-packages"))
 _CONVERTED = "__autograph_generated_file"
 _TYPED = ("<stdin>", "<console>", "<ipython-input", "<python-input")
 _DEPTH = 200
@@ -48,6 +49,8 @@ def whose(path: Path) -> str:
         return "harness"
     if _CONVERTED in path.name:
         return "library"  # where it comes from is looked up, where TensorFlow tells
+    if not _INSTALLED.isdisjoint(path.parts):
+        return "library"  # of another environment, which is on this one's path
     places = {path, path.resolve()}  # an environment may have been come to through a link
     return "library" if any(place.is_relative_to(library) for place in places for library in _LIBRARIES) else "user"
 
