@@ -143,3 +143,24 @@ def test_an_interrupted_run_ends_as_one(run: Run) -> None:
         apart=True,
     )
     assert result.ret == 2
+
+
+def test_odd_exceptions_keep_being_the_tests_failure(run: Run) -> None:
+    result = run("""
+        class NoArguments(Exception):
+            args = property(lambda self: None)
+
+        class Carries(Exception):
+            def __init__(self, tensor):
+                super().__init__("mine")
+                self.tensor = tensor
+
+        def test_no_arguments():
+            raise NoArguments
+
+        def test_carries():
+            raise Carries(tf.ones([3]))
+    """)
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["FAILED *::test_no_arguments - *NoArguments*", "FAILED *::test_carries - *Carries*"])
+    result.stdout.no_fnmatch_line("*tensors left*")

@@ -253,3 +253,173 @@ def test_what_a_class_has_is_built_by_its_tests_and_is_to_go_with_it(run: Run) -
     """)
     result.assert_outcomes(passed=4, errors=1)
     result.stdout.fnmatch_lines(["setUpClass of TestLeaves, which has ended, left 2 tensors, 60 bytes:"])
+
+
+STORE = """
+        class Store:
+            pass
+
+        @pytest.fixture(scope="session")
+        def store():
+            return Store()
+"""
+
+
+def test_one_leak_that_is_told_does_not_hide_what_is_lent(run: Run) -> None:
+    run(
+        STORE
+        + """
+        @pytest.fixture
+        def leaky():
+            CACHE.append(tf.ones(3))
+
+        def test_gives(store):
+            store.tensor = tf.ones(5)
+
+        def test_bad(leaky):
+            pass
+
+        def test_keeps(store):
+            CACHE.append(store.tensor)
+        """
+    ).assert_outcomes(passed=3, errors=2)
+
+
+def test_what_a_test_may_leave_is_not_told_when_a_fixture_ends(run: Run) -> None:
+    run("""
+        @pytest.fixture(scope="module")
+        def one():
+            return 1
+
+        @pytest.mark.limit_live_tensors(1)
+        def test_allowed(one):
+            CACHE.append(tf.ones(2))
+
+        def test_last(one):
+            pass
+    """).assert_outcomes(passed=2)
+
+
+def test_a_fixture_that_a_held_test_had_is_judged_wherever_it_ends(run: Run) -> None:
+    source = """
+        @pytest.fixture(scope="module")
+        def leaky():
+            CACHE.append(tf.ones(4))
+
+        @pytest.mark.limit_live_tensors({most})
+        def test_held(leaky):
+            pass
+
+        {mark}
+        def test_last(leaky):
+            pass
+    """
+    run(source.format(most=0, mark=""), every=False).assert_outcomes(passed=2, errors=1)
+    run(source.format(most=0, mark="@pytest.mark.limit_live_tensors(5)"), every=False).assert_outcomes(
+        passed=2, errors=1
+    )
+    run(source.format(most=1, mark=""), every=False).assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [
+        """
+            @classmethod
+            def setup_class(cls):
+                cls.predictor = Predictor()
+
+            @classmethod
+            def teardown_class(cls):
+                del cls.predictor
+        """,
+        """
+            @pytest.fixture(autouse=True, scope="class")
+            def predictors(self, request):
+                request.cls.predictor = Predictor()
+                yield
+                del request.cls.predictor
+        """,
+    ],
+)
+def test_what_builds_its_model_late_and_is_kept_by_the_class(run: Run, setup: str) -> None:
+    run(f"""
+        class Predictor:
+            model = None
+
+            def __call__(self, x):
+                if self.model is None:
+                    self.model = tf.keras.Sequential([tf.keras.layers.Dense(2)])
+                return self.model(x)
+
+        class TestIt:
+            kept = []
+
+            {setup}
+
+            def test_first(self):
+                self.predictor(tf.ones([1, 3]))
+
+            def test_second(self):
+                self.predictor(tf.ones([1, 3]))
+
+            def test_leaks(self):
+                self.kept.append(self.predictor(tf.ones([1, 3])))
+    """).assert_outcomes(passed=2, failed=1)
+
+
+def test_a_fixture_that_was_set_up_by_a_test_that_is_held_to_nothing(run: Run) -> None:
+    run(
+        """
+        class Predictor:
+            model = None
+
+            def __call__(self, x):
+                self.model = self.model or tf.keras.Sequential([tf.keras.layers.Dense(2)])
+                return self.model(x)
+
+        @pytest.fixture(scope="session")
+        def predictor():
+            return Predictor()
+
+        def test_unheld(predictor):
+            pass
+
+        @pytest.mark.limit_live_tensors(0)
+        def test_held(predictor):
+            predictor(tf.ones([1, 3]))
+        """,
+        every=False,
+    ).assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize("scope", ["function", "module"])
+def test_what_a_fixture_makes_as_it_ends_is_its_own(run: Run, scope: str) -> None:
+    result = run(f"""
+        @pytest.fixture(scope="{scope}")
+        def ends():
+            yield
+            CACHE.append(tf.ones(3))
+
+        def test_innocent(ends):
+            pass
+    """)
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines([f"fixture 'ends' ({scope} scope, *), which has ended, left 1 tensor, 12 bytes:"])
+
+
+def test_a_parameter_that_cannot_be_shown(run: Run) -> None:
+    result = run("""
+        class Odd:
+            def __repr__(self):
+                raise ValueError("no repr")
+
+        @pytest.fixture(params=[Odd()], ids=["odd"])
+        def leaky(request):
+            CACHE.append(tf.ones(3))
+
+        def test_it(leaky):
+            pass
+    """)
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["fixture 'leaky' of <*no r* (function scope, *), which has ended, left 1 tensor, *"])

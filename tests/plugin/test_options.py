@@ -141,3 +141,72 @@ def test_the_markers_are_known_to_pytest(run: Run) -> None:
     run(LEAK, "--strict-markers", every=False).assert_outcomes(passed=1, failed=1)
     result = run(LEAK, "--markers", every=False)
     result.stdout.fnmatch_lines(["@pytest.mark.limit_live_tensors(*", "@pytest.mark.limit_tensor_growth(*"])
+
+
+def test_known_by_its_holder_is_each_tensor_by_itself(run: Run) -> None:
+    result = run("""
+        KNOWN = []
+
+        @pytest.mark.limit_live_tensors(0, ignore=["held by test_it.KNOWN"])
+        def test_mixed():
+            for number in range(5):
+                (CACHE if number else KNOWN).append(tf.ones(3) * number)
+    """)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["the test left 4 tensors, 48 bytes; it is to leave none:"])
+
+
+def test_what_a_module_makes_as_a_test_imports_it_is_its_own(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(lazily="import tensorflow as tf\nMEAN = tf.constant([1.0, 2.0])\n")
+    run("""
+        def test_imports():
+            import lazily
+            assert lazily.MEAN.shape == (2,)
+
+        def test_global_generator():
+            tf.random.get_global_generator().normal([3])
+    """).assert_outcomes(passed=2)
+
+
+def test_a_test_that_hides_tensorflow_or_puts_another_in_its_place(run: Run) -> None:
+    run("""
+        import sys
+        import types
+
+        def test_hides(monkeypatch):
+            monkeypatch.setitem(sys.modules, "tensorflow", None)
+
+        def test_removes(monkeypatch):
+            monkeypatch.delitem(sys.modules, "tensorflow")
+
+        def test_fakes(monkeypatch):
+            monkeypatch.setitem(sys.modules, "tensorflow", types.ModuleType("tensorflow"))
+
+        def test_leaks_all_the_same(monkeypatch):
+            monkeypatch.setitem(sys.modules, "tensorflow", None)
+            CACHE.append(tf.ones([3]))
+    """).assert_outcomes(passed=4, errors=1)
+
+
+def test_older_objects_can_be_left_to_the_collector(run: Run, pytester: pytest.Pytester) -> None:
+    collects = """
+        import gc
+        import weakref
+
+        class Node:
+            pass
+
+        OLD = [Node()]
+        OLD[0].me = OLD[0]
+
+        def test_collects():
+            node = weakref.ref(OLD.pop())
+            gc.collect()
+            assert node() is None
+
+        def test_leaks():
+            CACHE.append(tf.ones([3]))
+    """
+    run(collects).assert_outcomes(failed=2)
+    pytester.makeini("[pytest]\ntensor_leaks_freeze = false\n")
+    run(collects).assert_outcomes(passed=1, failed=1)

@@ -152,3 +152,26 @@ def test_coroutines_are_repeated(run: Run) -> None:
         """,
         every=False,
     ).assert_outcomes(passed=1, failed=1)
+
+
+def test_caches_that_fill_and_what_comes_and_goes_are_no_growth(run: Run) -> None:
+    run(
+        """
+        RUNS = []
+
+        @pytest.mark.limit_tensor_growth(0, cycles=10)
+        def test_fills():
+            RUNS.append(1)
+            CACHE.append(tf.ones([1000]))
+            del CACHE[4:]
+
+        @pytest.mark.limit_tensor_growth(0, cycles=9)
+        def test_comes_and_goes():
+            CACHE.clear() if len(CACHE) > 1 else CACHE.append(tf.ones([10]))
+
+        @pytest.mark.limit_tensor_growth(0, cycles=1)
+        def test_is_seen_after_one_run():
+            CACHE.append(tf.ones([10]))
+        """,
+        every=False,
+    ).assert_outcomes(passed=2, failed=1)

@@ -57,7 +57,7 @@ def when_imported(name: str, callback: Callable[[], None]) -> Callable[[], None]
     Return what cancels it, which may be called at any time.
     """
     with _lock:
-        if name not in sys.modules:
+        if getattr(sys.modules.get(name), "__spec__", None) is None:  # a stand-in that somebody put there has none
             _finder.waiting.setdefault(name, []).append(callback)
             if _finder not in sys.meta_path:
                 sys.meta_path.insert(0, _finder)

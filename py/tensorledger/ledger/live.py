@@ -94,6 +94,8 @@ class Ledger:
         """What there was before, where the hook is missing and the collector is asked."""
         self._on = False
         self._cancel = _nothing
+        self._library: Any = None
+        self._latest = Mark()
 
     def start(self) -> None:
         """Begin to record, as soon as TensorFlow is imported.
@@ -115,7 +117,13 @@ class Ledger:
             from tensorledger.runtime.census import Census
 
             self._census = Census().identities()
+        self._library = sys.modules["tensorflow"]
         self._on = True
+
+    @property
+    def sees(self) -> bool:
+        """Whether TensorFlow is imported, and can be asked: a test may hide it for a while."""
+        return self._library is not None and sys.modules.get("tensorflow") is self._library
 
     def stop(self) -> None:
         """Record no more. What is alive can still be asked for."""
@@ -130,11 +138,11 @@ class Ledger:
 
     def mark(self) -> Mark:
         """Return this moment, for ``alive(since=…)``."""
-        if not self._on:
-            return Mark()
-        from tensorflow.python import pywrap_tfe
+        if self._on and self.sees:
+            from tensorflow.python import pywrap_tfe
 
-        return Mark(pywrap_tfe.TFE_Py_UID(), _resources_so_far())
+            self._latest = Mark(pywrap_tfe.TFE_Py_UID(), _resources_so_far())
+        return self._latest
 
     @property
     def count(self) -> int:
@@ -163,19 +171,17 @@ class Ledger:
                 RuntimeWarning,
                 stacklevel=3,
             )
-        if "tensorflow" not in sys.modules:
+        if not self.sees:
             return Alive({}, {})
         from tensorflow.python.framework import dtypes
 
         since = since or self._started
         refs = self._found() if self._on and self._census is not None else list(self._refs)
-        found = [(tensor, ref.stack) for ref in refs if (tensor := ref()) is not None]
+        found = [(tensor, ref.stack) for ref in refs if (tensor := ref()) is not None and tensor._id > since.tensor]
         found.sort(key=lambda one: one[0]._id)
         tensors: dict[int, tuple[Any, Stack]] = {}
         handles: dict[str, tuple[Any, Stack]] = {}
         for tensor, stack in found:
-            if tensor._id <= since.tensor:
-                continue
             dtype = tensor.dtype
             if dtype == dtypes.resource:
                 description = repr(tensor)
@@ -209,8 +215,10 @@ def groups(alive: Alive, held: float = 0, *, thaw: bool = False) -> list[LiveTen
     return [group for group, _ in members(alive, held, thaw=thaw)]
 
 
-def members(alive: Alive, held: float = 0, *, thaw: bool = False) -> Iterator[tuple[LiveTensor, list[int | str]]]:
-    """Yield the same groups, each with the identities of its members."""
+def members(
+    alive: Alive, held: float = 0, *, thaw: bool = False, each: bool = False
+) -> Iterator[tuple[LiveTensor, list[int | str]]]:
+    """Yield the same groups, each with the identities of its members; ``each``: every one by itself."""
     if not alive:
         return
     from tensorledger.ledger.extent import resource_name, stated
@@ -218,7 +226,7 @@ def members(alive: Alive, held: float = 0, *, thaw: bool = False) -> Iterator[tu
 
     spelt: dict[int, int] = {}
     places: dict[tuple[Frame, ...], int] = {}
-    names: dict[tuple[tuple[int, ...] | None, str, int, str | None, int], list[int | str]] = {}
+    names: dict[tuple[tuple[int, ...] | None, str, int, str | None, int, int | str | None], list[int | str]] = {}
     some: dict[tuple[Any, ...], list[Any]] = {}
     what: tuple[tuple[int, ...] | None, str, int, str | None]
     for identity, tensor, stack, size in alive.sized():
@@ -228,14 +236,14 @@ def members(alive: Alive, held: float = 0, *, thaw: bool = False) -> Iterator[tu
             what = (*stated(tensor), size, resource_name(identity))
         if id(stack) not in spelt:
             spelt[id(stack)] = places.setdefault(tuple(spelt_out(stack)), len(places))
-        key = (*what, spelt[id(stack)])
+        key = (*what, spelt[id(stack)], identity if each else None)
         names.setdefault(key, []).append(identity)
         if held and len(names[key]) <= HELD_EACH:
             some.setdefault(key, []).append(tensor)
     holders = Holders(held, (alive, alive.__dict__, alive.tensors, alive.handles), thaw=thaw) if some else None
     stacks = [list(place) for place in places]
     for key, named in names.items():
-        shape, dtype, size, name, place = key
+        shape, dtype, size, name, place, _ = key
         group = LiveTensor(
             count=len(named),
             shape=None if shape is None else list(shape),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -22,27 +22,54 @@ HELD = 2.0
 
 @dataclass(eq=False)
 class Setup:
-    """A fixture, and between which moments it was set up."""
+    """A fixture that is alive: between which moments it was set up, and what its tests may leave."""
 
     definition: pytest.FixtureDef[Any]
     start: Mark
     param: Any = None
     end: Mark = field(default_factory=Mark)
+    torn: tuple[Mark, Mark] | None = None
+    """Between which moments it was torn down."""
     broke: bool = False
+    most: int | None = None
+    """The least that a test with it may leave; None where none of its tests is held to anything."""
+    ignore: tuple[str, ...] = ()
+    gained: list[tuple[dict[str, Any], str]] = field(default_factory=list)
+    """What its setup has put into its class and its module, as setUpClass does."""
+
+    @property
+    def wide(self) -> bool:
+        """Whether several tests may have it."""
+        return self.definition.scope != "function"
 
     def made(self, tensor: Any) -> bool:
-        """Say whether a tensor was made in between."""
-        return bool(self.start.tensor < tensor._id < self.end.tensor)
+        """Say whether a tensor was made in its setup, or as it was torn down."""
+        number = tensor._id
+        return bool(
+            self.start.tensor < number < self.end.tensor
+            or (self.torn is not None and self.torn[0].tensor < number < self.torn[1].tensor)
+        )
+
+    def hold(self, most: int, ignore: tuple[str, ...]) -> None:
+        """Note that a test with it is held to something."""
+        self.most = most if self.most is None else min(most, self.most)
+        self.ignore = tuple(dict.fromkeys((*self.ignore, *ignore)))
+
+    def values(self) -> Iterator[Any]:
+        """Yield what it has set up."""
+        if self.definition.cached_result is not None:
+            yield self.definition.cached_result[0]
+        yield from (namespace.get(name) for namespace, name in self.gained)
 
 
 class Account:
     """One ledger for all tests, and the fixtures that are alive."""
 
-    def __init__(self) -> None:
+    def __init__(self, freezes: bool) -> None:
         self._ledger = Ledger()
-        self._ledger.start()
+        self._started = False
         self._setups: dict[pytest.FixtureDef[Any], Setup] = {}
-        self._older = Older()
+        self._older = Older(freezes)
         self._excused: set[int | str] = set()
         """What older models hold, and TensorFlow's caches; and what is known to leak."""
 
@@ -53,34 +80,52 @@ class Account:
 
     def begin(self, anew: bool) -> Mark:
         """Make ready for a test, and return its beginning. ``anew``: the one before it was held to nothing."""
+        if not self._started:
+            self._started = True
+            self._ledger.start()
         start = self.mark()
-        self._older.freeze(start, anew)
+        if self._ledger.sees:
+            self._older.begin(start, anew)
         return start
 
     def thawed(self) -> AbstractContextManager[None]:
         """Put everything into the collector's sight for a moment."""
-        return self._older.thawed(self.mark())
+        return self._older.thawed(self.mark()) if self._ledger.sees else nullcontext()
 
     def mark(self) -> Mark:
         """Return this moment."""
         return self._ledger.mark()
 
     @contextmanager
-    def setting_up(self, definition: pytest.FixtureDef[Any], param: Any) -> Iterator[None]:
+    def setting_up(self, definition: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Iterator[Setup]:
         """Note that what is made inside is a fixture's."""
-        setup = self._setups[definition] = Setup(definition, self.mark(), param)
-        wide = definition.scope != "function"
-        if wide:
-            self._older.see(setup.start)
+        setup = self._setups[definition] = Setup(definition, self.mark(), getattr(request, "param", None))
+        namespaces = _namespaces(request) if setup.wide else []
+        before = [{name: id(value) for name, value in namespace.items()} for namespace in namespaces]
+        self._see(setup)
         try:
-            yield
+            yield setup
         except BaseException:
             setup.broke = True
             raise
         finally:
             setup.end = self.mark()
-        if wide:
-            self._older.see(setup.end)
+        self._see(setup)
+        for namespace, then in zip(namespaces, before, strict=True):
+            setup.gained += [
+                (namespace, name) for name, value in list(namespace.items()) if then.get(name) != id(value)
+            ]
+
+    def _see(self, setup: Setup) -> None:
+        if setup.wide and self._ledger.sees:
+            self._older.see(self.mark())
+
+    def hold(self, names: Iterable[str], most: int, ignore: tuple[str, ...]) -> None:
+        """Note what a test is held to, which has the fixtures of these names."""
+        wanted = set(names)
+        for setup in self._setups.values():
+            if setup.definition.argname in wanted:
+                setup.hold(most, ignore)
 
     def ended(self, definition: pytest.FixtureDef[Any]) -> Setup | None:
         """Note that a fixture has ended; return its setup, if that was seen."""
@@ -94,8 +139,7 @@ class Account:
         """Yield what holds tensors rightly: the values of fixtures that are alive, and TensorFlow's own caches."""
         yield from library_holders()
         for setup in self._setups.values():
-            if setup.definition.cached_result is not None:
-                yield setup.definition.cached_result[0]
+            yield from setup.values()
 
     def made(self, since: Mark) -> Alive:
         """Return what is alive that was made since, and is neither a living fixture's nor an older model's."""
@@ -117,7 +161,7 @@ class Account:
         what made a tensor began, which ``born`` says. What such models hold, and what is known to leak, is left out of
         all that is asked later.
         """
-        if len(look()) <= most:
+        if not self._ledger.sees or len(look()) <= most:
             return None
         gc.collect()
         if len(look()) <= most or len(self._unknown(without(look(), holders()), known)) <= most:
@@ -150,19 +194,21 @@ class Account:
 
         found.only(note)
         for moment, names in by_moment.items():
-            newer = self._older.newer(moment)
-            if newer is not None:
-                some = found.among(names)
-                self.excuse(names - without(some, older_owners(newer)).names)
+            some = found.among(names)
+            self.excuse(names - without(some, older_owners(self._older.newer(moment))).names)
         return found.only(lambda name, _: name not in self._excused)
 
     def _unknown(self, found: Alive, known: Known) -> Alive:
-        if not known or not found:
-            return found
-        for group, names in members(found, HELD if known.by_holder else 0):
-            if group in known:
+        for leak, names in members(found, HELD if known.by_holder else 0, each=known.by_holder):
+            if leak in known:
                 self.excuse(names)
         return found.only(lambda name, _: name not in self._excused)
+
+
+def _namespaces(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
+    """Return what the class and the module of a test have, if it has such."""
+    owners = (getattr(request.node, "cls", None) or getattr(request, "cls", None), getattr(request, "module", None))
+    return [cast("dict[str, Any]", vars(owner)) for owner in owners if owner is not None]
 
 
 def without(alive: Alive, holders: Iterable[Any]) -> Alive:

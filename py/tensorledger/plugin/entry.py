@@ -31,6 +31,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
     )
     parser.addini("tensor_leaks", "as --tensor-leaks, which goes before it")
     parser.addini(
+        "tensor_leaks_freeze",
+        type="bool",
+        default=True,
+        help="keep older objects out of the garbage collector's sight (gc.freeze) while tests are held; much faster",
+    )
+    parser.addini(
         "tensor_leaks_ignore",
         type="linelist",
         help="known leaks, by where they were made: FILE, FILE:LINE, FILE::FUNCTION; or 'held by WORDS'; * is any text",

@@ -14,7 +14,8 @@ HELD = "held by "
 class Known:
     """Patterns: FILE, FILE:LINE, FILE::FUNCTION, of the user's innermost frame, or ``held by WORDS``; * is any text.
 
-    A file is the end of a path: ``models.py`` and ``tests/models.py`` both mean ``/home/me/tests/models.py``.
+    What a module makes as it is imported is known too. A file is the end of a path: ``models.py`` and
+    ``tests/models.py`` both mean ``/home/me/tests/models.py``.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
@@ -27,11 +28,10 @@ class Known:
         """Whether what holds a leak matters."""
         return bool(self._held)
 
-    def __bool__(self) -> bool:
-        return bool(self._held or self._places)
-
     def __contains__(self, leak: LiveTensor) -> bool:
         """Say whether a leak is one of these. What holds it must have been looked for."""
+        if leak.stack and leak.stack[0].function == "<module>":
+            return True  # made once, as its module was imported for the first time
         if any(fnmatchcase(words, f"{pattern}*") for pattern in self._held for words in leak.held):
             return True
         return bool(leak.stack) and any(_made_at(leak.stack[0], *place) for place in self._places)

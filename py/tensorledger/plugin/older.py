@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,26 +16,30 @@ class Older:
     """Frozen (``gc.freeze``) as of the first test that is held to something.
 
     To collect what a test has left takes some milliseconds then; of a whole process with TensorFlow, two hundred. On
-    suspicion it is thawed for a moment. A project that has frozen objects before is left alone.
+    suspicion it is thawed for a moment. A project that has frozen objects before, or says ``tensor_leaks_freeze =
+    false``, is left alone, and waits for collections of all.
     """
 
-    def __init__(self) -> None:
-        self._mine = gc.get_freeze_count() <= FROZEN_BY_PYTHON
-        self._frozen = False
+    def __init__(self, freezes: bool) -> None:
+        self._freezes = freezes and gc.get_freeze_count() <= FROZEN_BY_PYTHON
+        self._begun = False
         self._seen: list[tuple[weakref.ref[Any], int]] = []
         """Models and the like that have come since, each with the moment by which it was there."""
 
-    def freeze(self, now: Mark, anew: bool) -> None:
-        """Freeze what there is, if that is not done; ``anew``: what has come since, too."""
-        if self._mine and "tensorflow" in sys.modules and (anew or not self._frozen):
-            self.see(now)
-            gc.freeze()
-            self._frozen = True
+    def begin(self, now: Mark, anew: bool) -> None:
+        """Take what there is for older, if that is not done; ``anew``: what has come since, too."""
+        if not self._begun or anew:
+            self._see(now)
+            self._begun = True
+            if self._freezes:
+                gc.freeze()
 
     def see(self, now: Mark) -> None:
         """Note which models there are by now."""
-        if not self._frozen:
-            return
+        if self._begun:
+            self._see(now)
+
+    def _see(self, now: Mark) -> None:
         from tensorflow.python.trackable.base import Trackable
 
         self._seen = [(ref, at) for ref, at in self._seen if ref() is not None]
@@ -49,24 +52,22 @@ class Older:
     @contextmanager
     def thawed(self, now: Mark) -> Iterator[None]:
         """Put everything into the collector's sight for a moment."""
-        was = self._frozen
-        if was:
-            self.see(now)
+        self.see(now)
+        thaws = self._freezes and self._begun
+        if thaws:
             gc.unfreeze()
         try:
             yield
         finally:
-            if was:
+            if thaws:
                 gc.freeze()
 
-    def newer(self, moment: Mark) -> set[int] | None:
-        """Return the addresses of the models that are newer than a moment; None where that cannot be told."""
-        if not self._frozen:
-            return None
+    def newer(self, moment: Mark) -> set[int]:
+        """Return the addresses of the models that are newer than a moment."""
         return {id(one) for ref, at in self._seen if at > moment.tensor and (one := ref()) is not None}
 
     def close(self) -> None:
         """Put everything back for good."""
-        if self._frozen:
-            self._frozen = False
+        if self._freezes and self._begun:
+            self._begun = False
             gc.unfreeze()

@@ -42,7 +42,7 @@ def reached(roots: Iterable[Any], wanted: AbstractSet[int]) -> set[int]:
     near = list(roots)
     while near and len(found) < len(wanted) and len(seen) < MOST:
         one = near.pop()
-        if id(one) in seen or isinstance(one, _NOT_INTO):
+        if id(one) in seen or issubclass(type(one), _NOT_INTO):
             continue
         seen.add(id(one))
         if id(one) in wanted:
@@ -76,17 +76,18 @@ def of_traceback(error: BaseException | None) -> Iterator[Any]:
         if one is None or id(one) in seen:
             continue
         seen.add(id(one))
-        yield from one.args
+        yield from BaseException.args.__get__(one)  # type: ignore[attr-defined]
+        yield one.__dict__
         trace: TracebackType | None = one.__traceback__
         while trace is not None:
-            if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] not in _RUNNERS:
+            if str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0] not in _RUNNERS:
                 yield from list(trace.tb_frame.f_locals.values())
             trace = trace.tb_next
-        near += [one.__cause__, one.__context__]
+        near += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
 
 
 def library_holders() -> Iterator[Any]:
-    """Yield TensorFlow's own caches, which are of limited size, and Keras's generator of seeds, which there is once.
+    """Yield TensorFlow's own caches, which are of limited size, and the generators of which a process has one.
 
     All of it is private; what is not found here is among ``older_owners``, which takes longer.
     """
@@ -94,6 +95,7 @@ def library_holders() -> Iterator[Any]:
     for caches in getattr(context, "_tensor_caches_map", {}).values():
         yield getattr(caches, "_zeros_cache", None)
         yield getattr(caches, "_ones_rank_cache", None)
+    yield getattr(sys.modules.get("tensorflow.python.ops.stateful_random_ops"), "global_generator", None)
     state = sys.modules.get("keras.src.backend.common.global_state")
     yield getattr(getattr(state, "GLOBAL_STATE_TRACKER", None), "global_seed_generator", None)
 

@@ -37,13 +37,17 @@ class Grown:
 
 
 class Repeated:
-    """A test whose function runs once to warm up, and then ``cycles`` times. Fixtures are set up once."""
+    """A test whose function runs once to warm up, and then ``cycles`` times. Fixtures are set up once.
+
+    It grows where it is larger after each run of the second half than after any of the first, the warm-up among them:
+    what is made once, fills a cache or comes and goes is no growth. By how much is told by the means of the halves.
+    """
 
     def __init__(self, item: Any, limit: TensorGrowth, made: Callable[[], Alive], mark: Callable[[], Mark]) -> None:
         self._item, self._limit, self._made, self._mark = item, limit, made, mark
         self._once = item.runtest
         self._warm = Mark()
-        self._first = Size(0, 0)
+        self._sizes: list[Size] = []
         item.runtest = self._run
 
     def undo(self) -> None:
@@ -57,38 +61,43 @@ class Repeated:
                 return  # a unittest class's test notes what it raises
             if cycle == 0:
                 collect()
-                self._first = Size.of(self._made())
                 self._warm = self._mark()
+            else:
+                gc.collect()
+            self._sizes.append(Size.of(self._made()))
 
     def grown(self, known: Known, held: float, thawed: Callable[[], AbstractContextManager[None]]) -> Grown | None:
         """Return by how much it has grown where that is more than the limit; else None."""
-        gc.collect()
-        if not self._over(Size.of(self._made()), 0, 0):
+        if not self._over():
             return None
         with thawed():
             collect()
-            return self._told(known, held)
-
-    def _told(self, known: Known, held: float) -> Grown | None:
-        last = Size.of(self._made())
-        since = self._made().only(lambda _, tensor: tensor._id > self._warm.tensor)
-        leaks = groups(since, held)
-        familiar = [leak for leak in leaks if leak in known]
-        tensors, size = _total(familiar)
-        if not self._over(last, tensors, size):
-            return None
+            self._sizes[-1] = Size.of(self._made())
+            since = self._made().only(lambda _, tensor: tensor._id > self._warm.tensor)
+            leaks = groups(since, held)
+        unknown = [leak for leak in leaks if leak not in known]
+        tensors, size = _total([leak for leak in leaks if leak in known])
         cycles = self._limit.cycles
-        return Grown(
-            tensors=(last.tensors - self._first.tensors - tensors) / cycles,
-            bytes=(last.bytes - self._first.bytes - size) / cycles,
-            leaks=[leak for leak in leaks if leak not in familiar],
+        if not self._over(tensors / cycles, size / cycles):
+            return None
+        return Grown(self._rate("tensors") - tensors / cycles, self._rate("bytes") - size / cycles, unknown)
+
+    def _over(self, known_tensors: float = 0, known_bytes: float = 0) -> bool:
+        if len(self._sizes) <= self._limit.cycles:
+            return False
+        # A tensor of no elements has no bytes; a test that may not grow at all may not leave such a one.
+        return self._rate("bytes") - known_bytes > self._limit.size or (
+            self._limit.size == 0 and self._rate("tensors") - known_tensors > 0
         )
 
-    def _over(self, last: Size, known_tensors: int, known_bytes: int) -> bool:
-        tensors = last.tensors - self._first.tensors - known_tensors
-        size = last.bytes - self._first.bytes - known_bytes
-        # A tensor of no elements has no bytes; a test that may not grow at all may not leave such a one.
-        return size > self._limit.size * self._limit.cycles or (self._limit.size == 0 and tensors > 0)
+    def _rate(self, quantity: str) -> float:
+        """Return by how much a quantity grows each run; 0 where it does not."""
+        values: list[int] = [getattr(size, quantity) for size in self._sizes]
+        half = len(values) // 2
+        first, second = values[:half], values[-half:]
+        if min(second) <= max(first):
+            return 0.0
+        return (sum(second) - sum(first)) / half / (len(values) - half)
 
 
 def _total(leaks: list[LiveTensor]) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest._io.saferepr import saferepr
 
 from tensorledger.ledger.holders import REGISTRY
 from tensorledger.plugin.known import HELD
@@ -86,10 +87,5 @@ def _fixture(definition: pytest.FixtureDef[Any], param: Any, root: Path) -> str:
     if code is not None:
         path = Path(code.co_filename)
         where = f", {path.relative_to(root) if path.is_relative_to(root) else path}:{code.co_firstlineno}"
-    of = "" if param is None else f" of {_short(param)}"
+    of = "" if param is None else f" of {saferepr(param, SHORT)}"
     return f"fixture {definition.argname!r}{of} ({definition.scope} scope{where})"
-
-
-def _short(param: Any) -> str:
-    text = repr(param)
-    return text if len(text) <= SHORT else f"{text[:SHORT]}…"
