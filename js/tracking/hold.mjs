@@ -253,14 +253,16 @@ export function judge(hold, fn, options) {
     if (leak) tellAfter(error, leak);
     return error;
   };
-  let returned;
+  let returned, isLater;
   try {
     returned = hold.run(fn);
+    isLater = typeof returned?.then === 'function';
   } catch (error) {
     throw failed(error);
   }
-  if (typeof returned?.then !== 'function') return {value: returned, leak: hold.end(returned, options)};
-  return returned.then(
+  if (!isLater) return {value: returned, leak: hold.end(returned, options)};
+  // Not its own `then`: what that returns need not be a promise, or is one of Node.js's where a runner has another Promise.
+  return Promise.resolve(returned).then(
     async (/** @type {any} */ value) => {
       await hold.settle();
       return {value, leak: hold.end(value, options)};

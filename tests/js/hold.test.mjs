@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import {runInNewContext} from 'node:vm';
 
 import {TensorLeakError, expectNoLeaks, track} from '../../js/index.mjs';
+import {toReleaseAllTensors} from '../../js/testing/matcher.mjs';
 import {tf} from './tfjs.mjs';
 
 const left = () => {
@@ -28,6 +30,18 @@ test('a function that throws has that thrown on, and what it has left told after
   assert.equal(await thrown(expectNoLeaks(() => { throw clean; })), clean);
   assert.equal(clean.message, 'its own');
 });
+
+/** @param {any} fn */
+const matched = fn => toReleaseAllTensors.call({utils: {matcherHint: () => ''}}, fn);
+
+test('the matcher waits for a promise of another realm, and for whatever else has a then', async () => {
+  const foreign = runInNewContext('Promise.resolve()');
+  assert.ok(!(foreign instanceof Promise));
+  assert.equal((await matched(() => foreign.then(() => {}))).pass, true);
+  assert.equal((await matched(() => foreign.then(left))).pass, false);
+  assert.equal((await matched(() => ({then: (/** @type {() => void} */ resolve) => resolve()}))).pass, true);
+});
+
 test('what is thrown and cannot be told anything is thrown on as it is, and the leak is written out', async () => {
   const {error: write} = console;
   /** @type {string[]} */
