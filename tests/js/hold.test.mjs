@@ -155,6 +155,28 @@ test('where the engine counts otherwise, that is said', async () => {
   ledger.stop();
 });
 
+test('the surroundings are asked once for stacks of the same frames, and not for others', () => {
+  const theirs = Error.prepareStackTrace;
+  let asked = 0;
+  const prepare = (/** @type {Error} */ error, /** @type {NodeJS.CallSite[]} */ sites) => {
+    asked += 1;
+    return `${error}${sites.map(site => `\n    at ${site}`).join('')}`;
+  };
+  Error.prepareStackTrace = prepare;
+  const ledger = track();
+  try {
+    const all = Array.from({length: 5}, () => tf.ones([2]));
+    const other = tf.ones([2]);
+    assert.deepEqual(ledger.live().map(({count}) => count), [5, 1]);
+    assert.equal(asked, 2);
+    assert.equal(Error.prepareStackTrace, prepare);
+    tf.dispose([all, other]);
+  } finally {
+    Error.prepareStackTrace = theirs;
+    ledger.stop();
+  }
+});
+
 test('`using` stops a ledger, where the language has it', {skip: Symbol.dispose ? false : 'this Node.js has no Symbol.dispose'}, () => {
   const ledger = track();
   ledger[Symbol.dispose]();
