@@ -20,7 +20,7 @@ const TIMEOUT = 5000;
 
 /**
  * Listens, in a browser or in Node.js; what Node.js tells is not wrapped in an event. Call what it returns to stop.
- * @param {Port} port @param {string} event @param {(data: any) => void} hear
+ * @param {Port} port @param {string | symbol} event @param {(data: any) => void} hear
  */
 function listen(port, event, hear) {
   const heard = (/** @type {any} */ given) => hear(given);
@@ -29,6 +29,19 @@ function listen(port, event, hear) {
   on.call(port, event, heard);
   return () => off.call(port, event, heard);
 }
+
+/**
+ * Listens to errors; in Node.js so that one that nobody else listens to stays uncaught.
+ * @param {Port} port @param {(error: any) => void} hear
+ */
+function listenToErrors(port, hear) {
+  const event = typeof port.addEventListener === 'function' ? 'error' : port.constructor?.errorMonitor;
+  return event === undefined ? () => {} : listen(port, event, hear);
+}
+
+/** @param {any} reading  what came over a port that others may use too @returns {reading is Reading} */
+const isReading = reading => (
+  typeof reading?.count === 'number' && typeof reading.report === 'string' && Array.isArray(reading.live));
 
 /** @param {any} given  an event, or what Node.js hands over instead */
 const dataOf = given => (given && typeof given === 'object' && 'data' in given ? given.data : given);
@@ -94,13 +107,12 @@ export function watchWorker(worker, {timeout = TIMEOUT} = {}) {
   const mutes = [
     listen(worker, 'message', given => {
       const told = dataOf(given);
-      if (told?.type !== TOLD) return;
+      if (told?.type !== TOLD || !isReading(told.reading)) return;
       last = told.reading;
       waiting.get(told.id)?.resolve(told.reading);
-      waiting.delete(told.id);
     }),
     // A browser does not tell that a worker was terminated; Node.js does, by `exit`. An error ends no worker in a browser.
-    listen(worker, 'error', error => fail(`it failed: ${error?.message ?? error}`)),
+    listenToErrors(worker, error => fail(`it failed: ${error?.message ?? error}`)),
     listen(worker, 'messageerror', () => fail('its message could not be read')),
     listen(worker, 'exit', code => end(`it has ended, with exit code ${code}`)),
   ];
@@ -116,13 +128,13 @@ export function watchWorker(worker, {timeout = TIMEOUT} = {}) {
         return await new Promise((resolve, reject) => {
           waiting.set(id, {resolve, reject});
           timer = setTimeout(() => {
-            waiting.delete(id);
             reject(new WorkerGone(`no answer within ${timeout} ms: it was terminated, is busy, or has not called reportTo`, last));
           }, timeout);
           worker.postMessage({type: ASKED, id});
         });
       } finally {
         clearTimeout(timer);
+        waiting.delete(id);
       }
     },
     stop() {

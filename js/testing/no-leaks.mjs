@@ -1,6 +1,6 @@
 // Test functions, wrapped so that what they leave fails them.
 
-import {Hold, judge} from '../tracking/hold.mjs';
+import {Hold, canBeHeld, judge} from '../tracking/hold.mjs';
 
 /**
  * Returns a test function that does what another does, and fails where that leaves tensors. One that takes a callback as its
@@ -10,7 +10,7 @@ import {Hold, judge} from '../tracking/hold.mjs';
  * @param {number} parameters  how many a runner gives before the callback
  */
 export function held(fn, options, parameters) {
-  if (typeof fn !== 'function') throw new TypeError('noLeaks takes a test\'s function');
+  if (!canBeHeld(fn)) throw new TypeError('noLeaks takes a test\'s function');
   /** @this {any} @param {any[]} given */
   return async function(...given) {
     const body = async () => (fn.length <= parameters ? fn.apply(this, given) : new Promise((resolve, reject) => {

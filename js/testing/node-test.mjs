@@ -1,6 +1,6 @@
 // Holding tests of node:test to releasing every tensor that they make.
 
-import {beforeEach} from 'node:test';
+import * as runner from 'node:test';
 
 import {holdOfTest} from '../tracking/hold.mjs';
 import {held} from './no-leaks.mjs';
@@ -26,7 +26,8 @@ export function noLeaks(fn, options = {}) {
  * @param {Options} [options]
  */
 export function holdAllTests(options = {}) {
-  beforeEach((/** @type {any} */ t) => {
+  if (!('beforeEach' in runner)) throw new Error('holdAllTests needs Node.js 18.13 or newer; noLeaks does not');
+  runner.beforeEach((/** @type {any} */ t) => {
     const hold = holdOfTest(options, t.fullName);
     // They run in order, after every hook: the last is one that is only added then.
     t.after(() => t.after(async () => {

@@ -18,6 +18,22 @@ import {TensorLedger} from './track.mjs';
 
 const OPTIONS = ['tf', 'limit', 'ignore', 'collect'];
 
+/** @param {any} options  what was given as such */
+function check(options) {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) throw new TypeError('the options are an object');
+  const unknown = Object.keys(options).filter(option => !OPTIONS.includes(option));
+  if (unknown.length > 0) throw new TypeError(`there is no option ${unknown.join(', ')}; there are: ${OPTIONS.join(', ')}`);
+  const {limit = 0, ignore = [], collect} = options;
+  if (!(Number.isInteger(limit) && limit >= 0)) throw new TypeError('limit is how many tensors may be left: a whole number, 0 or more');
+  if (!(Array.isArray(ignore) && ignore.every(isPattern))) throw new TypeError('ignore is a list of regular expressions and strings');
+  if (collect !== undefined && typeof collect !== 'function') throw new TypeError('collect is a function that forces a garbage collection');
+}
+
+/** @param {any} pattern */
+function isPattern(pattern) {
+  return typeof pattern === 'string' || typeof pattern?.exec === 'function';
+}
+
 /**
  * What several copies of this module know of a hold.
  * @typedef {object} Known
@@ -67,6 +83,12 @@ export class TensorLeakError extends Error {
   get bytes() {
     return this.#left.bytes;
   }
+
+  /** What a reporter is to show: not all of `live`, which the message tells. */
+  toJSON() {
+    const {name, message, stack} = this;
+    return {name, message, stack};
+  }
 }
 
 /** What is held, and all that is made meanwhile. */
@@ -84,9 +106,7 @@ export class Hold {
    *   `name`: as in Known; `above`: the function that was asked for it
    */
   constructor(options, {of, isTest = false, name, above}) {
-    const unknown = Object.keys(options).filter(option => !OPTIONS.includes(option));
-    if (unknown.length > 0) throw new TypeError(`there is no option ${unknown.join(', ')}; there are: ${OPTIONS.join(', ')}`);
-    if (!(Number(options.limit ?? 0) >= 0)) throw new TypeError('limit is how many tensors may be left: 0 or more');
+    check(options);
     this.#options = options;
     this.#of = of;
     this.#ledger = new TensorLedger(options.tf);
@@ -106,7 +126,11 @@ export class Hold {
     const collect = this.#options.collect ?? /** @type {any} */ (globalThis).gc;
     if (this.#ledger.count === 0 || typeof collect !== 'function') return;
     await turn();
-    collect();
+    try {
+      collect();
+    } catch (error) {
+      console.warn('tensorledger: garbage could not be collected:', error); // what is left is told all the same
+    }
   }
 
   /**
@@ -116,9 +140,16 @@ export class Hold {
    * @returns {TensorLeakError | null}  what is wrong
    */
   end(returned, {isHanded = false} = {}) {
-    const index = open.indexOf(this.#known);
-    open.splice(index, 1);
-    for (const later of open.slice(index)) meet(this.#known, later);
+    close(this.#known);
+    try {
+      return this.#judged(returned, isHanded);
+    } finally {
+      this.#ledger.stop();
+    }
+  }
+
+  /** @param {unknown} returned @param {boolean} isHanded */
+  #judged(returned, isHanded) {
     const {limit = 0, ignore = []} = this.#options;
     /** @type {import('./track.mjs').Which} */
     const wanted = ignore.length > 0 ? {wanted: stack => !ignore.some(pattern => isIn(stack ?? '', pattern))} : {};
@@ -126,7 +157,6 @@ export class Hold {
     const which = isHanded ? others : wanted;
     const live = this.#ledger.left(which), bytes = this.#ledger.bytesOf(which), disagreements = this.#ledger.disagreements();
     const count = sum(live), dropped = count - sum(this.#ledger.left(others));
-    this.#ledger.stop();
     if (count <= limit) {
       for (const told of disagreements) console.warn(`tensorledger: nothing is left, but ${told}`);
       return null;
@@ -157,6 +187,21 @@ function mayBeInside(hold, other) {
   if (context === null || other.isTest) return true;
   for (let around = hold.parent; around !== undefined; around = around.parent) if (around === other) return true;
   return false;
+}
+
+/**
+ * Takes a hold out of those that are open, and tells it and those that were begun after it of each other. Where it is a test's,
+ * and no other test ran meanwhile, those were begun inside it: a function that timed out never ends its own.
+ * @param {Known} hold
+ */
+function close(hold) {
+  const index = open.indexOf(hold);
+  if (index < 0) return;
+  const later = open.splice(index).slice(1);
+  if (!(hold.isTest && !hold.overlapped && later.every(({isTest}) => !isTest))) {
+    for (const other of later) meet(hold, other);
+    open.push(...later);
+  }
 }
 
 /** @param {Known} one @param {Known} other */
@@ -204,8 +249,12 @@ function tensorsIn(value) {
     const next = /** @type {any} */ (waiting.pop());
     if (next === null || typeof next !== 'object' || seen.has(next)) continue;
     seen.add(next);
-    if (isTensor(next)) tensors.add(next);
-    else for (const held of inside(next)) waiting.push(held);
+    try {
+      if (isTensor(next)) tensors.add(next);
+      else for (const held of inside(next)) waiting.push(held);
+    } catch {
+      // a proxy, or what has getters, may throw when it is looked into
+    }
   }
   return tensors;
 }
@@ -226,7 +275,7 @@ export function tellAfter(thrown, leak) {
   try {
     const {message, stack} = thrown;
     if (!(typeof message === 'string' && typeof stack === 'string')) throw new TypeError();
-    const start = stack.indexOf(message), end = start < 0 ? -1 : start + message.length;
+    const start = message === '' ? stack.search(/$/m) : stack.indexOf(message), end = start < 0 ? -1 : start + message.length;
     thrown.message = message + told;
     if (end >= 0) thrown.stack = stack.slice(0, end) + told + stack.slice(end);
   } catch {
@@ -249,18 +298,24 @@ export function tellAfter(thrown, leak) {
  */
 export function judge(hold, fn, options) {
   const failed = (/** @type {unknown} */ error) => {
-    const leak = hold.end();
-    if (leak) tellAfter(error, leak);
+    try {
+      const leak = hold.end();
+      if (leak) tellAfter(error, leak);
+    } catch (ours) {
+      console.error('tensorledger: what was left cannot be told:', ours); // and what was thrown comes first
+    }
     return error;
   };
-  let returned;
+  let returned, isLater;
   try {
     returned = hold.run(fn);
+    isLater = typeof returned?.then === 'function';
   } catch (error) {
     throw failed(error);
   }
-  if (typeof returned?.then !== 'function') return {value: returned, leak: hold.end(returned, options)};
-  return returned.then(
+  if (!isLater) return {value: returned, leak: hold.end(returned, options)};
+  // Not its own `then`: what that returns need not be a promise, or is one of Node.js's where a runner has another Promise.
+  return Promise.resolve(returned).then(
     async (/** @type {any} */ value) => {
       await hold.settle();
       return {value, leak: hold.end(value, options)};
@@ -279,11 +334,19 @@ export function judge(hold, fn, options) {
 export const holdOfTest = (options, name) => new Hold(options, {of: 'this test', isTest: true, name});
 
 /**
+ * Whether something is a function that can be run: one that makes a generator runs nothing by itself.
+ * @param {unknown} fn @returns {fn is Function}
+ */
+export function canBeHeld(fn) {
+  return typeof fn === 'function' && !Object.prototype.toString.call(fn).endsWith('GeneratorFunction]');
+}
+
+/**
  * Begins a hold of a function that was given.
  * @param {unknown} fn @param {Options} options @param {Function} above  who was asked
  */
 export function holdOf(fn, options, above) {
-  if (typeof fn !== 'function') throw new TypeError(`${above.name} takes a function, such as () => model.predict(x), and not what it returns`);
+  if (!canBeHeld(fn)) throw new TypeError(`${above.name} takes a function, such as () => model.predict(x), and no generator, and not what it returns`);
   return new Hold(options, {of: fn.name ? `${fn.name}()` : 'the function', above});
 }
 

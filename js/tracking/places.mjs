@@ -8,7 +8,7 @@ import {frames, fromUser} from '../worker/frames.mjs';
  * @property {string} file  relative to the present folder where it lies below it
  * @property {number} line  from 1
  * @property {number | null} column  from 1
- * @property {'user' | 'library' | 'tensorledger'} of  whose the file is; a library is what lies in a node_modules folder
+ * @property {'user' | 'library' | 'tensorledger'} of  whose the file is; a library is what lies in a node_modules folder, and TensorFlow.js
  */
 
 /** Characters of a line of source that are shown: a bundle may be all in one line. */
@@ -20,8 +20,8 @@ const HERE = (() => {
   return slashed(pathOf(place)).match(/^.*\/(?=tracking\/places\.[cm]js)|^.*\/tensorledger\.js$/)?.[0] ?? null;
 })();
 
-/** What is installed, and the sources that TensorFlow.js's own maps name, which are nowhere where it is installed by another name. */
-const LIBRARY = /\/node_modules\/|\/tfjs-(?:core|layers|converter|data|backend-\w+)\/src\//;
+/** What is installed, what a page has from elsewhere, and the sources that TensorFlow.js's own maps name, which are nowhere where it is installed by another name. */
+const LIBRARY = /\/node_modules\/|\/@tensorflow\/tfjs|\/tfjs-(?:core|layers|converter|data|backend-\w+)\/src\//;
 
 /** @param {string} path */
 function slashed(path) {

@@ -1,4 +1,5 @@
 // The ledger of all tensors that are made from now on, on every engine of TensorFlow.js that there is or will be.
+/// <reference lib="esnext.disposable" preserve="true" />
 
 import {Ledger} from '../ledger/ledger.mjs';
 import {watchEngines} from '../ledger/watch.mjs';
@@ -105,9 +106,12 @@ export class TensorLedger {
   /** Stops; what was left then can still be read. */
   stop() {
     if (this.#last) return;
-    this.#last = {live: this.live(), bytes: this.bytes, disagreements: this.disagreements()};
-    this.#stop();
-    for (const ledger of this.#ledgers) ledger.stop();
+    try {
+      this.#last = {live: this.live(), bytes: this.bytes, disagreements: this.disagreements()};
+    } finally {
+      this.#stop();
+      for (const ledger of this.#ledgers) ledger.stop();
+    }
   }
 }
 

@@ -2,8 +2,12 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import {runInNewContext} from 'node:vm';
 
 import {TensorLeakError, expectNoLeaks, track} from '../../js/index.mjs';
+import {toReleaseAllTensors} from '../../js/testing/matcher.mjs';
+import {holdOfTest} from '../../js/tracking/hold.mjs';
+import {framesOf} from '../../js/tracking/places.mjs';
 import {tf} from './tfjs.mjs';
 
 const left = () => {
@@ -24,10 +28,24 @@ test('a function that throws has that thrown on, and what it has left told after
     assert.match(error.message, /^its own\nBesides, 1 tensor, 24 bytes, is left .*\n {2}made at left \(tests\/js\/hold\.test\.mjs:\d+:\d+\)/);
     assert.match(String(error.stack), /^RangeError: its own\nBesides, 1 tensor[^]*tf\.tidy\.\n {4}at /, 'and where it was thrown is kept');
   }
+  const {stack} = await thrown(expectNoLeaks(() => { left(); throw new Error(); }));
+  assert.match(stack, /^Error\nBesides, 1 tensor[^]*tf\.tidy\.\n {4}at /, 'of one without a message too');
   const clean = new RangeError('its own');
   assert.equal(await thrown(expectNoLeaks(() => { throw clean; })), clean);
   assert.equal(clean.message, 'its own');
 });
+
+/** @param {any} fn */
+const matched = fn => toReleaseAllTensors.call({utils: {matcherHint: () => ''}}, fn);
+
+test('the matcher waits for a promise of another realm, and for whatever else has a then', async () => {
+  const foreign = runInNewContext('Promise.resolve()');
+  assert.ok(!(foreign instanceof Promise));
+  assert.equal((await matched(() => foreign.then(() => {}))).pass, true);
+  assert.equal((await matched(() => foreign.then(left))).pass, false);
+  assert.equal((await matched(() => ({then: (/** @type {() => void} */ resolve) => resolve()}))).pass, true);
+});
+
 test('what is thrown and cannot be told anything is thrown on as it is, and the leak is written out', async () => {
   const {error: write} = console;
   /** @type {string[]} */
@@ -61,6 +79,51 @@ test('what the function returns is its caller\'s: in arrays, objects, maps, and 
   assert.deepEqual([error.count, error.live[0].shape], [1, [2, 3]], 'and only that');
 });
 
+test('what throws when it is looked into is passed over', async () => {
+  const trap = () => { throw new Error('looked into'); };
+  const {proxy, revoke} = Proxy.revocable({}, {});
+  revoke();
+  const {tensor} = await expectNoLeaks(() => ({
+    tensor: tf.ones([2]), proxy, trapped: new Proxy({}, {getPrototypeOf: trap, get: trap, ownKeys: trap}),
+    getter: Object.defineProperty({}, 'shape', {get: trap, enumerable: true}),
+  }));
+  tensor.dispose();
+});
+
+test('the error is written out as its name, message and stack', async () => {
+  const error = await thrown(expectNoLeaks(left));
+  const {name, message, stack} = error;
+  assert.deepEqual(JSON.parse(JSON.stringify(error)), {name, message, stack});
+});
+
+test('an entry for a runner can be loaded on any release of Node.js; a function that makes a generator is refused', async () => {
+  const {noLeaks} = await import('../../js/testing/node-test.mjs');
+  await noLeaks(() => {})(null);
+  await assert.rejects(noLeaks(left)(null), /^TensorLeakError: 1 tensor/);
+  for (const fn of [function*() {}, async function*() {}]) {
+    assert.throws(() => noLeaks(fn), TypeError);
+    assert.throws(() => matched(fn), /toReleaseAllTensors takes a function/);
+  }
+});
+
+test('a test that ends takes along what timed out in it', async () => {
+  /** @type {() => void} */
+  let go = () => {};
+  const first = holdOfTest({});
+  const late = expectNoLeaks(() => new Promise(resolve => { go = () => resolve(null); }));
+  assert.equal(first.end(), null);
+  const {message} = await thrown(expectNoLeaks(left));
+  assert.doesNotMatch(message, /at the same time/);
+  go();
+  assert.match((await thrown(late)).message, /^1 tensor/);
+});
+
+test('what a page has of TensorFlow.js from elsewhere is the library', () => {
+  const cdn = 'https://cdn.example/npm/@tensorflow/tfjs';
+  const stack = `Error\n    at made (${cdn}-core@4.22.0/a.js:1:1)\n    at fit (${cdn}-layers@4.22.0/b.js:1:1)\n    at mine (https://me.example/app.js:7:3)`;
+  assert.deepEqual(framesOf(stack).map(({function: name, of}) => [name, of]), [['mine', 'user']]);
+});
+
 test('a limit, places that are ignored, and options that there are not', async () => {
   await expectNoLeaks(left, {limit: 1});
   assert.match((await thrown(expectNoLeaks(() => { left(); left(); }, {limit: 1}))).message, /^2 tensors, 48 bytes, are left .*; up to 1 may be\n/);
@@ -69,10 +132,27 @@ test('a limit, places that are ignored, and options that there are not', async (
   const error = await thrown(expectNoLeaks(() => { left(); tf.ones([5]); }, {ignore: [/at left /]}));
   assert.deepEqual([error.count, error.bytes], [1, 20], 'the bytes too are those of what is not ignored');
   await assert.rejects(expectNoLeaks(left, /** @type {any} */ ({limits: 1})), /no option limits; there are: tf, limit, ignore, collect/);
-  await assert.rejects(expectNoLeaks(left, {limit: NaN}), TypeError);
+  for (const options of [
+    null, 'x', [], {limit: NaN}, {limit: -1}, {limit: '2'}, {limit: 0.5}, {ignore: /x/}, {ignore: 'x'}, {ignore: [3]}, {collect: 3}, {tf: 3},
+  ]) {
+    let hasRun = false;
+    await assert.rejects(expectNoLeaks(() => { hasRun = true; }, /** @type {any} */ (options)), TypeError);
+    assert.equal(hasRun, false);
+  }
   await assert.rejects(expectNoLeaks(/** @type {any} */ (tf.tidy(() => 1))), /takes a function/);
   await assert.rejects(expectNoLeaks(left, {tf: {}}), /is not TensorFlow\.js/);
   assert.throws(() => track(null), TypeError);
+});
+
+test('a collection that fails loses nothing', async () => {
+  const {warn} = console;
+  console.warn = () => {};
+  const collect = () => { throw new Error('no collection'); };
+  own = new RangeError('its own');
+  assert.equal(await thrown(expectNoLeaks(() => { left(); throw own; }, {collect})), own);
+  assert.match(own.message, /^its own\nBesides, 1 tensor/);
+  assert.ok(await thrown(expectNoLeaks(left, {collect})) instanceof TensorLeakError);
+  console.warn = warn;
 });
 
 test('what nothing refers to is told only where garbage was collected', async () => {
@@ -139,6 +219,28 @@ test('where the engine counts otherwise, that is said', async () => {
   assert.match(ledger.report(), /\nTensorFlow\.js counts \d+ tensors, \d+ are alive: the ledger does not know why$/);
   state.numTensors -= 2;
   ledger.stop();
+});
+
+test('the surroundings are asked once for stacks of the same frames, and not for others', () => {
+  const theirs = Error.prepareStackTrace;
+  let asked = 0;
+  const prepare = (/** @type {Error} */ error, /** @type {NodeJS.CallSite[]} */ sites) => {
+    asked += 1;
+    return `${error}${sites.map(site => `\n    at ${site}`).join('')}`;
+  };
+  Error.prepareStackTrace = prepare;
+  const ledger = track();
+  try {
+    const all = Array.from({length: 5}, () => tf.ones([2]));
+    const other = tf.ones([2]);
+    assert.deepEqual(ledger.live().map(({count}) => count), [5, 1]);
+    assert.equal(asked, 2);
+    assert.equal(Error.prepareStackTrace, prepare);
+    tf.dispose([all, other]);
+  } finally {
+    Error.prepareStackTrace = theirs;
+    ledger.stop();
+  }
 });
 
 test('`using` stops a ledger, where the language has it', {skip: Symbol.dispose ? false : 'this Node.js has no Symbol.dispose'}, () => {

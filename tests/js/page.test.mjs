@@ -30,6 +30,8 @@ for (const [how, told] of /** @type {[string, RegExp][]} */ ([
   test(`a worker that is to ${how} while it is asked is told of`, async () => {
     const worker = start();
     const watched = watchWorker(worker, {timeout: 2000});
+    assert.equal(worker.listenerCount('error'), 0, 'what nobody else listens to stays uncaught');
+    worker.on('error', () => {});
     worker.postMessage(how);
     await assert.rejects(watched.read(), told);
     watched.stop();
@@ -37,3 +39,13 @@ for (const [how, told] of /** @type {[string, RegExp][]} */ ([
     await worker.terminate();
   });
 }
+
+test('what others post, and is no reading, is none', async () => {
+  const {port1, port2} = new MessageChannel();
+  const watched = watchWorker(port1, {timeout: 200});
+  const read = watched.read();
+  for (const reading of [undefined, null, {}, {count: 1}]) port2.postMessage({type: 'tensorledger/told', id: 1, reading});
+  await assert.rejects(read, /no answer within 200 ms.*it has told nothing before/);
+  watched.stop();
+  port1.close();
+});
