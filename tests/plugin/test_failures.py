@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from written import Run
+
+from tensorledger.plugin.account import Account
 
 
 def test_a_test_that_fails_keeps_its_own_failure_first(run: Run) -> None:
@@ -164,3 +167,25 @@ def test_odd_exceptions_keep_being_the_tests_failure(run: Run) -> None:
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["FAILED *::test_no_arguments - *NoArguments*", "FAILED *::test_carries - *Carries*"])
     result.stdout.no_fnmatch_line("*tensors left*")
+
+
+def test_where_the_plugin_itself_breaks_the_failure_stays(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*_: object) -> None:
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(Account, "left", breaks)
+    result = run("""
+        @pytest.fixture
+        def breaks_at_the_end():
+            yield
+            raise KeyError("at the end")
+
+        def test_fails(breaks_at_the_end):
+            raise ValueError("mine")
+    """)
+    result.assert_outcomes(failed=1, errors=1)
+    result.stdout.fnmatch_lines(["E*KeyError: 'at the end'", "E*ValueError: mine"])
+    result.stdout.fnmatch_lines(["tensorledger could not look at what is left: RuntimeError('ours')"])
+    result.stdout.fnmatch_lines(
+        ["FAILED *::test_fails - ValueError: mine", "ERROR *::test_fails - KeyError: 'at the end'"]
+    )

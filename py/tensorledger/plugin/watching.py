@@ -155,7 +155,10 @@ class Watching:
         try:
             result = yield
         except BaseException:
-            test.beside += self._left_at_the_end(test)
+            try:
+                test.beside += self._left_at_the_end(test)
+            except Exception as ours:  # the failure of its tear-down comes first, too
+                test.beside.append(_could_not(ours))
             raise
         said = self._left_at_the_end(test)
         if said:
@@ -186,7 +189,7 @@ class Watching:
             try:
                 test.beside += self._left_by_the_function(test, start, error)
             except Exception as ours:  # the test's own failure comes first, whatever happens here
-                test.beside.append(f"tensorledger could not look at what is left: {ours!r}")
+                test.beside.append(_could_not(ours))
 
     def _left_by_the_function(self, test: Test, start: Mark, error: BaseException | None = None) -> list[str]:
         """Say what the test's function has left that neither its fixtures hold nor the traceback of its failure."""
@@ -287,6 +290,10 @@ class Watching:
 
 def _is_others(maker: Setup | Lent | Test) -> TypeGuard[Setup | Lent]:
     return isinstance(maker, Lent) or (isinstance(maker, Setup) and maker.wide)
+
+
+def _could_not(ours: Exception) -> str:
+    return f"tensorledger could not look at what is left: {ours!r}"
 
 
 def _wrong_marker(item: pytest.Item, every: bool) -> str:
