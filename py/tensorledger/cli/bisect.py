@@ -27,8 +27,8 @@ from tensorledger.environment.releases import nearest
 from tensorledger.expectations.expectation import expectation_for
 from tensorledger.expectations.toml import BadDefinition
 from tensorledger.scenarios.catalogue import Scenario
-from tensorledger.targets.catalogue import BACKENDS_HERE, resolve
-from tensorledger.targets.target import Target
+from tensorledger.targets.catalogue import resolve
+from tensorledger.targets.target import PLACES, Pattern, Target
 from tensorledger.terminal.console import console
 from tensorledger.terminal.marks import marked
 from tensorledger.terminal.progress import progress
@@ -66,7 +66,8 @@ class Probes:
 
     def look(self, version: str) -> str | int | None:
         """Return what a release shows of what is asked for, or None where it cannot be used."""
-        target = Target("tfjs", version, self.backend)
+        place = Pattern.parse(f"tfjs/{self.backend}")
+        target = Target("tfjs", version, place.backend, place.browser)
         started = time.monotonic()
         bar = progress(self.shown)
         with bar:
@@ -114,7 +115,7 @@ def _run(version: str, said: str, shows: Shows, reason: str) -> Run:
 @click.argument("scenario", type=ScenarioType())
 @click.option("--good", metavar="VERSION", help="One end of the range. Default: the oldest release.")
 @click.option("--bad", metavar="VERSION", help="The other end, newer or older. Default: the newest release.")
-@click.option("--backend", default="cpu", show_default=True, type=click.Choice(BACKENDS_HERE), help="Where it runs.")
+@click.option("--backend", default="cpu", show_default=True, type=click.Choice(PLACES), help="Where it runs.")
 @click.option("--what", default="verdict", show_default=True, type=click.Choice(WHATS), help="What is to be another.")
 @click.option("--recipe", default="", type=RecipeType(), help="The way to release. Default: each release's own.")
 @click.option(

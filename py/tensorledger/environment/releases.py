@@ -30,7 +30,7 @@ from tensorledger.environment.packages import modules
 from tensorledger.environment.tree import is_checkout, tree
 
 LIBRARY = "@tensorflow/tfjs"
-BACKENDS = {"wasm": "@tensorflow/tfjs-backend-wasm"}
+BACKENDS = {"wasm": "@tensorflow/tfjs-backend-wasm", "webgpu": "@tensorflow/tfjs-backend-webgpu"}
 """The packages that backends come in which are not in TensorFlow.js itself."""
 
 LISTING = "releases.json"

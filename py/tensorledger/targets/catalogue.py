@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from packaging.version import InvalidVersion, Version
 
+from tensorledger.browser.chromium import ChromiumMissing, chromium
 from tensorledger.environment.node import NodeMissing, node
 from tensorledger.environment.releases import BACKENDS, LIBRARY, nearest, pins, published
 from tensorledger.models.zoo import KERASES
@@ -17,8 +18,8 @@ from tensorledger.targets.target import LANGUAGES, BadTarget, Pattern, Target
 DEFAULT = "default"
 """The named set of the targets that the suite runs on: both Kerases, and the releases that the lock file pins."""
 
-BACKENDS_HERE = ("cpu", *BACKENDS)
-"""The backends that can be run by now."""
+ALL_BACKENDS = "all-backends"
+"""The named set of ``default`` and every other backend: WebGL on each pinned release, the others on the newest."""
 
 _INSTALL = "pip install 'tensorledger[harness]'"
 
@@ -36,11 +37,25 @@ def default() -> tuple[Target, ...]:
     return (*kerases, *pinned)
 
 
+@cache
+def all_backends() -> tuple[Target, ...]:
+    """Return the targets of the set ``all-backends``: those of ``default``, and then the other backends."""
+    releases = [target.version for target in default() if target.backend == "cpu"]
+    in_pages = [
+        *(Target("tfjs", release, "webgl", browser=True) for release in releases),
+        *(Target("tfjs", releases[-1], backend, browser=True) for backend in ("webgpu", "cpu", "wasm")),
+    ]
+    return (*default(), *in_pages)
+
+
+NAMED = {DEFAULT: default, ALL_BACKENDS: all_backends}
+
+
 def resolve(written: Sequence[str]) -> list[Target]:
     """Return the targets that are meant, each once, in the order written. Raises BadTarget and says which exist."""
     chosen: dict[Target, None] = {}
     for text in written or [DEFAULT]:
-        found = list(default()) if text == DEFAULT else _find(Pattern.parse(text))
+        found = list(NAMED[text]()) if text in NAMED else _find(Pattern.parse(text))
         chosen.update(dict.fromkeys(found))
     return list(chosen)
 
@@ -52,12 +67,9 @@ def _find(pattern: Pattern) -> list[Target]:
             raise BadTarget(f"no target {pattern.text!r}: {pattern.name} {found or 'is not'} installed")
         return [Target(pattern.name)]
     backend = pattern.backend or "cpu"
-    if backend not in BACKENDS_HERE or pattern.browser:
-        raise BadTarget(f"no target {pattern.text!r} yet: the backends are {', '.join(BACKENDS_HERE)}")
     if pattern.version is None:
-        pinned = [target for target in default() if target.name == "tfjs" and target.backend == backend]
-        return pinned[-1:]
-    return [Target(pattern.name, release, backend) for release in _releases(pattern, backend)]
+        return [Target("tfjs", default()[-1].version, backend, pattern.browser)]
+    return [Target("tfjs", release, backend, pattern.browser) for release in _releases(pattern, backend)]
 
 
 def _releases(pattern: Pattern, backend: str) -> list[str]:
@@ -100,7 +112,9 @@ def lacking(target: Target) -> str | None:
     if target.language == "js":
         try:
             node()
-        except NodeMissing as error:
+            if target.browser:
+                chromium()
+        except (NodeMissing, ChromiumMissing) as error:
             return str(error)
         return None
     missing = [module for module in ("tensorflow", KERASES[target.name]) if importlib.util.find_spec(module) is None]

@@ -14,6 +14,10 @@ LANGUAGES = {"tfjs": "js", "keras": "py", "tf-keras": "py"}
 
 BACKENDS = ("cpu", "wasm", "node", "webgl", "webgpu")
 IN_BROWSER = ("webgl", "webgpu")
+"""The backends that are in a browser only."""
+NODE_ONLY = ("node",)
+PLACES = (*BACKENDS, "cpu+browser", "wasm+browser")
+"""All that can be written after the slash."""
 
 _WRITTEN = re.compile(r"(?P<name>[a-z-]+)(@(?P<version>[^/]+))?(/(?P<backend>[a-z]+)(?P<browser>\+browser)?)?")
 
@@ -30,6 +34,7 @@ class Target:
     version: str | None = None
     backend: str | None = None
     browser: bool = False
+    """Whether it runs in a page; so it does with the backends that are in a browser only."""
 
     @property
     def language(self) -> str:
@@ -70,7 +75,9 @@ class Pattern:
         if backend is not None and (LANGUAGES[name] == "py" or backend not in BACKENDS):
             known = "none" if LANGUAGES[name] == "py" else ", ".join(BACKENDS)
             raise BadTarget(f"no target {text!r}: the backends of {name} are: {known}")
-        pattern = cls(text, name, version, backend, bool(match["browser"]))
+        if match["browser"] and backend in NODE_ONLY:
+            raise BadTarget(f"no target {text!r}: {backend} is Node.js's own, and runs in no browser")
+        pattern = cls(text, name, version, backend, bool(match["browser"]) or backend in IN_BROWSER)
         pattern.admits("0")
         return pattern
 

@@ -1,0 +1,1 @@
+"""Chromium: where it is, how it is started, and the pages in it that are workers."""
