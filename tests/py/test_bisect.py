@@ -211,7 +211,7 @@ def test_what_is_thrown_can_be_asked_for(bisect: Bisect) -> None:
         (["planted.mjs", "--good", "1.0.4", "--bad", "1.0.4"], "--good and --bad are both 1.0.4"),
         (["planted.mjs", "--good", "1.0.99"], "no such release of TensorFlow.js was published; the nearest are 1.0.4"),
         (["planted.mjs", "--bad", "newest"], "a version is written as "),
-        (["planted.mjs", "--backend", "webgl"], "'webgl' is not one of"),
+        (["planted.mjs", "--backend", "cuda"], "'cuda' is not one of"),
         (["function-scope"], "function-scope is written in Python"),
         (["nothing.mjs"], "nothing.mjs: there is no such file"),
         (["create-dispos"], "did you mean create-dispose"),
