@@ -48,7 +48,9 @@ const PRACTICE = 300;
  * @param {Stage} stage
  */
 export async function practise(stage) {
-  const host = {...stage.host, collect() {}, rejections: []};
+  // Asked once: a page has to ask outside, which takes a while.
+  const memory = await stage.host.memory();
+  const host = {...stage.host, collect() {}, memory: () => memory, rejections: []};
   const scenario = async function* () {
     yield 'practice';
   };
@@ -59,12 +61,12 @@ export async function practise(stage) {
 async function one(stage, course, number) {
   const {tf, ledger, host} = stage;
   const mark = ledger.mark();
-  const baseline = read(tf, ledger, host);
-  /** @type {{name: string, reading: ReturnType<typeof read>}[]} */
+  const baseline = await read(tf, ledger, host);
+  /** @type {{name: string, reading: Awaited<ReturnType<typeof read>>}[]} */
   const checkpoints = [];
-  const checkpoint = (/** @type {string} */ name) => {
+  const checkpoint = async (/** @type {string} */ name) => {
     stage.reached(number, name);
-    checkpoints.push({name, reading: read(tf, ledger, host)});
+    checkpoints.push({name, reading: await read(tf, ledger, host)});
   };
   // In a function of its own: nothing of the scenario may stay in a variable here.
   let thrown = await walk(course, stage, checkpoint);
@@ -74,7 +76,7 @@ async function one(stage, course, number) {
   const left = host.rejections.splice(0);
   if (left.length && !thrown) thrown = describe(left[0], host);
   if (thrown) thrown.checkpoint = checkpoints.at(-1)?.name ?? null;
-  checkpoint(END);
+  await checkpoint(END);
   return {baseline, checkpoints, thrown, leaks: leaks(ledger, mark, host)};
 }
 
@@ -82,7 +84,7 @@ async function one(stage, course, number) {
  * Runs the scenario once; tells what it threw, or null.
  * @param {Course} course
  * @param {Stage} stage
- * @param {(name: string) => void} checkpoint
+ * @param {(name: string) => Promise<void>} checkpoint
  */
 async function walk({scenario, context, recipe}, {tf, host}, checkpoint) {
   try {
@@ -99,7 +101,7 @@ async function walk({scenario, context, recipe}, {tf, host}, checkpoint) {
       if (name === END) throw new RangeError('"end" is read by itself, after the scenario; yield another name');
       if (names.has(name)) throw new RangeError(`the checkpoint "${name}" is yielded twice`);
       names.add(name);
-      checkpoint(name);
+      await checkpoint(name);
     }
     return null;
   } catch (error) {

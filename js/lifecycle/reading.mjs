@@ -6,27 +6,37 @@
  * @param {import('../ledger/ledger.mjs').Ledger} ledger
  * @param {import('../worker/host.mjs').Host} host
  */
-export function read(tf, ledger, host) {
+export async function read(tf, ledger, host) {
+  const counted = count(tf, ledger); // at once: what waits for a turn must not come in between
+  return {...counted, ...await host.memory()};
+}
+
+/** @param {any} tf @param {import('../ledger/ledger.mjs').Ledger} ledger */
+function count(tf, ledger) {
   const wrong = ledger.disagreement();
   if (wrong) throw new Error(wrong);
-  const {numTensors, numBytes, numDataBuffers} = tf.memory();
+  const told = tf.memory();
   return {
-    tensors: numTensors,
-    bytes: numBytes,
-    buffers: numDataBuffers ?? null,
+    tensors: told.numTensors,
+    bytes: told.numBytes,
+    buffers: told.numDataBuffers ?? null,
     buffer_bytes: ledger.bufferBytes(),
-    backend: backend(tf),
-    ...host.memory(),
+    backend: backend(tf, told),
   };
 }
 
 /**
- * Bytes of the memory that the backend has of its own. WebAssembly's never shrinks, and grows by pages of 64 KiB; null
- * where the backend does not show it. The others have none that can be read from outside.
+ * Bytes of the memory that the backend has of its own; null where the release does not tell. WebAssembly's never shrinks,
+ * and grows by pages of 64 KiB. On the GPU there is what is in use, and beside it what is kept to be used again.
  * @param {any} tf
+ * @param {any} told  by tf.memory()
  * @returns {Record<string, number | null>}
  */
-function backend(tf) {
-  if (tf.getBackend?.() !== 'wasm') return {};
-  return {wasm: tf.backend?.().wasm?.HEAPU8?.buffer.byteLength ?? null};
+function backend(tf, told) {
+  switch (tf.getBackend?.()) {
+    case 'wasm': return {wasm: tf.backend?.().wasm?.HEAPU8?.buffer.byteLength ?? null};
+    case 'webgl': return {gpu: told.numBytesInGPU ?? null, gpu_allocated: told.numBytesInGPUAllocated ?? null};
+    case 'webgpu': return {gpu: told.numBytesInGPU ?? null, gpu_allocated: told.numBytesAllocatedInGPU ?? null};
+    default: return {};
+  }
 }

@@ -4,7 +4,7 @@
 const ADDRESS = 'http://model.invalid/';
 
 /** @param {string} folder @param {import('../worker/host.mjs').Host} host  @returns {Promise<any>}  its model.json */
-const described = async (folder, host) => JSON.parse((await host.readFile(`${folder}/model.json`)).toString());
+const described = async (folder, host) => JSON.parse(new TextDecoder().decode(await host.readFile(`${folder}/model.json`)));
 
 /**
  * The models that were loaded. Their optimizer, if the file says how they were compiled, is their own, and no release says so.
@@ -70,7 +70,7 @@ export function fileHandler(folder, host) {
 
 /** @param {string} folder @param {any[]} manifest @param {import('../worker/host.mjs').Host} host */
 async function weightsOf(folder, manifest, host) {
-  /** @type {Buffer[]} */
+  /** @type {Uint8Array[]} */
   const shards = [];
   /** @type {any[]} */
   const weightSpecs = [];
@@ -78,9 +78,18 @@ async function weightsOf(folder, manifest, host) {
     weightSpecs.push(...weights);
     for (const path of paths) shards.push(await host.readFile(`${folder}/${path}`));
   }
-  const all = Buffer.concat(shards);
-  // Sliced, because Node.js lets small Buffers share one ArrayBuffer.
-  return {weightSpecs, weightData: all.buffer.slice(all.byteOffset, all.byteOffset + all.byteLength)};
+  return {weightSpecs, weightData: joined(shards)};
+}
+
+/** @param {Uint8Array[]} shards  @returns {ArrayBuffer}  which is theirs alone: Node.js lets small files share one */
+function joined(shards) {
+  const all = new Uint8Array(shards.reduce((sum, {length}) => sum + length, 0));
+  let at = 0;
+  for (const shard of shards) {
+    all.set(shard, at);
+    at += shard.length;
+  }
+  return all.buffer;
 }
 
 /** What a tensor of each type lies in a file as; of a bool, in bytes. */

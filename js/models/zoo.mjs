@@ -81,7 +81,7 @@ export function makeZoo({tf, held, host, ask, release, making = (_, make) => mak
      */
     async compare(name, prediction, {from = 'keras'} = {}) {
       const {predictions, bound} = await lookUp(name, from);
-      const differences = difference(prediction.dataSync(), predictions);
+      const differences = difference(await prediction.data(), predictions);
       const before = agreements.get(`${from}/${name}`);
       agreements.set(`${from}/${name}`, {
         model: name, source: from, bound,

@@ -3,14 +3,15 @@
 import {engineOf} from '../ledger/engine.mjs';
 
 /**
- * @param {(folder: string) => any} require  loads the package in a folder
+ * @param {(folder: string) => any} load  loads the package in a folder
  * @param {{package: string, backend: string, backend_package: string | null}} wanted  as the harness said hello
+ * @param {import('./host.mjs').Host} host
  * @returns {Promise<{tf: any, engine: any}>}
  */
-export async function startLibrary(require, {package: folder, backend, backend_package}) {
-  const tf = require(folder);
-  const chosen = await withoutFetch(async () => {
-    if (backend_package !== null) require(backend_package);
+export async function startLibrary(load, {package: folder, backend, backend_package}, host) {
+  const tf = await load(folder);
+  const chosen = await host.starting(async () => {
+    if (backend_package !== null) await load(backend_package);
     // Up to 0.x, choosing a backend makes another engine: ask for it afterwards.
     const done = await tf.setBackend(backend);
     await tf.ready?.();
@@ -18,22 +19,6 @@ export async function startLibrary(require, {package: folder, backend, backend_p
   });
   if (chosen === false || tf.getBackend() !== backend) throw new Error(`the backend ${backend} could not be started`);
   return {tf, engine: engineOf(tf)};
-}
-
-/**
- * Does something without the global fetch of Node.js 18 and later: the wasm backends of 1.7.0 to 3.15.0 take it for a
- * page's, and ask it for a file; that of 3.21.0 does not.
- * @template T
- * @param {() => Promise<T>} act
- */
-async function withoutFetch(act) {
-  const fetch = Object.getOwnPropertyDescriptor(globalThis, 'fetch');
-  if (fetch?.configurable) Reflect.deleteProperty(globalThis, 'fetch');
-  try {
-    return await act();
-  } finally {
-    if (fetch?.configurable) Object.defineProperty(globalThis, 'fetch', fetch);
-  }
 }
 
 /**

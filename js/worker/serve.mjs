@@ -10,14 +10,17 @@ import {startLibrary} from './library.mjs';
 import {describe} from './thrown.mjs';
 import {changed, traces} from './traces.mjs';
 
-/** JSON-RPC's own error codes. */
-const INVALID_PARAMS = -32602, UNKNOWN_METHOD = -32601, INTERNAL = -32603;
+/** JSON-RPC's own error codes, and one of ours. */
+const INVALID_PARAMS = -32602, UNKNOWN_METHOD = -32601, INTERNAL = -32603, LACKING = -32001;
+
+/** This machine has not what the target needs. */
+class Lacking extends Error {}
 
 /**
  * @param {object} parts
- * @param {{send: (message: object) => void, receive: () => any}} parts.channel
+ * @param {{send: (message: object) => void, receive: () => any}} parts.channel  of which receive may return a promise
  * @param {import('./host.mjs').Host} parts.host
- * @param {(folder: string) => any} parts.loadLibrary  loads the TensorFlow.js in a folder
+ * @param {(folder: string) => any} parts.loadLibrary  loads the TensorFlow.js in a folder; may return a promise
  * @param {ReturnType<typeof import('../protocol/check.mjs').checker>} parts.check
  * @param {number} parts.protocol  the version that this side speaks
  */
@@ -44,7 +47,9 @@ export async function serve({channel, host: whole, loadLibrary, check, protocol}
   const methods = {
     async hello({protocol: theirs, name, version, counts_only, ...wanted}) {
       if (theirs !== protocol) throw new RangeError(`this worker speaks protocol ${protocol}, the harness ${theirs}`);
-      const {tf, engine} = await startLibrary(loadLibrary, wanted);
+      const lacks = await host.lacks(wanted.backend);
+      if (lacks !== null) throw new Lacking(lacks);
+      const {tf, engine} = await startLibrary(loadLibrary, wanted, host);
       countsOnly = counts_only ?? false;
       if (countsOnly) host = withoutCollections(whole);
       const ledger = new Ledger(engine, {stacks: countsOnly ? 'none' : 'escaped'});
@@ -120,8 +125,9 @@ export async function serve({channel, host: whole, loadLibrary, check, protocol}
       }
     } catch (error) {
       const {type, message, stack} = describe(error, host);
-      const code = error instanceof TypeError && message.startsWith('protocol:') ? INVALID_PARAMS : INTERNAL;
-      answer = {error: {code, message: `${type}: ${message}`, data: {stack}}};
+      const code = error instanceof Lacking ? LACKING
+        : error instanceof TypeError && message.startsWith('protocol:') ? INVALID_PARAMS : INTERNAL;
+      answer = {error: {code, message: code === LACKING ? message : `${type}: ${message}`, data: {stack}}};
     }
     channel.send({jsonrpc: '2.0', id, ...answer});
   }

@@ -22,7 +22,9 @@ export function traces(tf, engine) {
     'Object.prototype': Object.prototype, 'Function.prototype': Function.prototype, 'Array.prototype': Array.prototype,
     'Promise.prototype': Promise.prototype, 'Map.prototype': Map.prototype, 'Set.prototype': Set.prototype,
     'WeakMap.prototype': WeakMap.prototype, 'Float32Array.prototype': Float32Array.prototype,
-    Object, Array, Promise, Math, JSON, console, process,
+    Object, Array, Promise, Math, JSON, console,
+    // Of Node.js alone.
+    process: /** @type {any} */ (globalThis).process ?? {},
   };
   for (const [name, object] of Object.entries(objects)) {
     for (const [key, {value, get}] of Object.entries(Object.getOwnPropertyDescriptors(object))) {

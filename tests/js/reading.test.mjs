@@ -7,30 +7,30 @@ import {ledger, tf} from './tfjs.mjs';
 
 const host = nodeHost();
 
-test('a reading has what the engine, the ledger and the process say', () => {
+test('a reading has what the engine, the ledger and the process say', async () => {
   const x = tf.zeros([2, 3]), y = x.clone();
-  const {heap, process: {resident}, ...exact} = read(tf, ledger, host);
+  const {heap, process: {resident}, ...exact} = await read(tf, ledger, host);
   assert.deepEqual(exact, {tensors: 2, bytes: 48, buffers: 1, buffer_bytes: 24, backend: {}});
   assert.deepEqual(Object.keys(heap), ['used', 'external', 'array_buffers']);
   for (const value of [...Object.values(heap), resident]) assert.ok(value > 0);
   tf.dispose([x, y]);
 });
 
-test('a reading throws where the engine counts other tensors than are alive', () => {
+test('a reading throws where the engine counts other tensors than are alive', async () => {
   const {state} = tf.engine();
   state.numTensors += 1;
-  assert.throws(() => read(tf, ledger, host), /counts \d+ tensors, \d+ are alive/);
+  await assert.rejects(read(tf, ledger, host), /counts \d+ tensors, \d+ are alive/);
   state.numTensors -= 1;
-  read(tf, ledger, host);
+  await read(tf, ledger, host);
 });
 
-test('what a release does not tell is null, never 0', () => {
+test('what a release does not tell is null, never 0', async () => {
   const old = {memory: () => ({numTensors: 1, numBytes: 4})};
-  assert.equal(read(old, ledger, host).buffers, null);
+  assert.equal((await read(old, ledger, host)).buffers, null);
 });
 
-test('the memory of the wasm backend is read where the backend shows it', () => {
+test('the memory of the wasm backend is read where the backend shows it', async () => {
   const wasm = (/** @type {object} */ backend) => ({memory: () => ({}), getBackend: () => 'wasm', backend: () => backend});
-  assert.deepEqual(read(wasm({wasm: {HEAPU8: new Uint8Array(65536)}}), ledger, host).backend, {wasm: 65536});
-  assert.deepEqual(read(wasm({}), ledger, host).backend, {wasm: null});
+  assert.deepEqual((await read(wasm({wasm: {HEAPU8: new Uint8Array(65536)}}), ledger, host)).backend, {wasm: 65536});
+  assert.deepEqual((await read(wasm({}), ledger, host)).backend, {wasm: null});
 });

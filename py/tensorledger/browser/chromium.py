@@ -26,6 +26,9 @@ FLAGS = (
     "--enable-unsafe-swiftshader",
     "--enable-unsafe-webgpu",
     "--use-webgpu-adapter=swiftshader",
+    # Without Vulkan for all of it, a WebGPU canvas cannot be drawn, which is how TensorFlow.js reads synchronously there.
+    "--use-vulkan=swiftshader",
+    "--enable-features=Vulkan",
     # A page that loses its context must not cost the next one its own.
     "--disable-domain-blocking-for-3d-apis",
     "--disable-gpu-process-crash-limit",

@@ -22,6 +22,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _line(cell: Cell) -> object:
+    """Return what cells have in common that run one after another: the target, or the browser, of which there is one.
+
+    So what breaks the browser, or has its GPU reset, breaks one scenario.
+    """
+    return "browser" if cell.target.browser else cell.target
+
+
 class Ahead:
     """The cells of a run, of which each of ``jobs`` threads runs one target's after another's."""
 
@@ -31,7 +39,7 @@ class Ahead:
         self._settings = settings
         self._ran: dict[str, Future[Ran]] = {str(cell): Future() for cell in listed}
         self._asked: set[str] = set()
-        self._waiting = deque(list(group) for _, group in groupby(listed, key=lambda cell: cell.target))
+        self._waiting = deque(list(group) for _, group in groupby(listed, key=_line))
         self._over = threading.Event()
         for _ in range(min(jobs, len(self._waiting))):
             # A daemon: what it is in the middle of may take minutes, and nobody waits for it once the run is over.

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec.structs
 
+from tensorledger.browser.chromium import ChromiumMissing
 from tensorledger.environment.cache import CacheUnusable
 from tensorledger.environment.node import NodeMissing
 from tensorledger.environment.packages import PackagesMissing
@@ -31,7 +32,7 @@ from tensorledger.verdicts.judge import Judgement, judge, not_caught, with_growt
 from tensorledger.verdicts.levels import tensors_made
 from tensorledger.verdicts.verdict import Verdict
 from tensorledger.workers.allocators import DEFAULT, environment
-from tensorledger.workers.errors import WorkerBroken, WorkerFailed
+from tensorledger.workers.errors import TargetLacking, WorkerBroken, WorkerFailed
 from tensorledger.workers.pool import Workers
 from tensorledger.workers.worker import Watch
 
@@ -134,10 +135,10 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
         uncaught = _uncaught(cell, outcome, expectation, deviations, judgement, grown)
     except (BadDefinition, ReleaseMissing, PackagesMissing, CacheUnusable) as error:
         return broken("error", error)
+    except (NodeMissing, ChromiumMissing, TargetLacking) as error:
+        return broken("skip", error)
     except WorkerFailed as error:
         return broken("error", error, error.checkpoint)
-    except NodeMissing as error:
-        return broken("skip", error)
     seconds = time.monotonic() - started
     judged_at_all = judgement.verdict in ("pass", "fail")
     caught = None if expectation.caught is None or not judged_at_all else not uncaught

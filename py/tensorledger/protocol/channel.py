@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -13,6 +14,9 @@ from tensorledger.protocol.messages import METHODS, Message
 
 INVALID_PARAMS, UNKNOWN_METHOD, INTERNAL = -32602, -32601, -32603
 """JSON-RPC's own error codes."""
+
+LACKING = -32001
+"""And one of ours: this machine has not what the target needs."""
 
 LONGEST_LINE = 64 * 2**20
 """Bytes after which a line is taken for garbage. A cycle is some kilobytes."""
@@ -32,6 +36,10 @@ class ProtocolBroken(Exception):
 
 class CallFailed(Exception):
     """The other side answered with an error; the text is its message."""
+
+    def __init__(self, message: str, code: int = INTERNAL) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class _Error(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +76,11 @@ class Channel:
     def close(self) -> None:
         self._socket.close()
 
+    def hang_up(self) -> None:
+        """End the line while another thread may be waiting on it, which then raises ChannelClosed."""
+        with suppress(OSError):  # it has gone already
+            self._socket.shutdown(socket.SHUT_RDWR)
+
     def fileno(self) -> int:
         return self._socket.fileno()
 
@@ -101,7 +114,7 @@ class Channel:
             elif envelope.id != asked:
                 raise ProtocolBroken(f"an answer to {envelope.id!r}, where {asked} was asked")
             elif envelope.error is not None:
-                raise CallFailed(envelope.error.message)
+                raise CallFailed(envelope.error.message, envelope.error.code)
             else:
                 return _decode(method, "result", envelope.result)
 

@@ -267,6 +267,35 @@ class Waited(Message, frozen=True):
     """Exit status, or minus the signal's number; null while the process lives."""
 
 
+# --- the process that has the browser
+
+
+class OpenPage(Message, frozen=True):
+    """Ask for a worker in a fresh page; its channel and its log come along as two descriptors."""
+
+    modules: str
+    """The folder of npm packages."""
+
+
+class PageOpened(Message, frozen=True):
+    """The page, by a number of its own."""
+
+    page: int
+
+
+class ClosePage(Message, frozen=True):
+    """Ask how a page ended, and wait for it that long; one that lives when its channel has closed is closed."""
+
+    page: int
+    seconds: float
+
+
+class PageClosed(Message, frozen=True):
+    """How it ended, in words."""
+
+    how: str
+
+
 class Nothing(Message, frozen=True):
     """The answer of a method that has none."""
 
@@ -279,5 +308,7 @@ METHODS: dict[str, tuple[type[Message], type[Message]]] = {
     "saved_model": (SavedModelRequest, SavedModel),
     "fork": (Fork, Forked),
     "wait": (Wait, Waited),
+    "open_page": (OpenPage, PageOpened),
+    "close_page": (ClosePage, PageClosed),
 }
 """Each method with the type of its parameters and of its result. ``reached`` is a notification."""

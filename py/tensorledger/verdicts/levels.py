@@ -53,6 +53,8 @@ LEVELS: dict[str, tuple[Level, ...]] = {
         ),
         _bytes("native", "heap", "external", "array buffers that V8 frees late"),
         _bytes("backend", "backend", "wasm", "the memory of WebAssembly, which grows and never shrinks"),
+        _bytes("backend", "backend", "gpu", "buffers that WebGPU frees with its next command"),
+        _bytes("backend", "backend", "gpu_allocated", "textures and buffers that are kept to be used again"),
         _resident("pages that V8 frees lazily"),
     ),
     "py": (

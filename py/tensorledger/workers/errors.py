@@ -24,6 +24,10 @@ class WorkerNotStarted(WorkerFailed):
     """It did not come as far as the handshake."""
 
 
+class TargetLacking(WorkerFailed):
+    """It found that this machine has not what its target needs, which only it could find out; the message says what."""
+
+
 class WorkerDied(WorkerFailed):
     """Its process ended in the middle of a scenario."""
 

@@ -76,7 +76,7 @@ class Workers:
         finally:
             del self._busy[own]
         log = worker.printed()
-        if keep and is_clean(outcome):
+        if keep and not target.browser and is_clean(outcome):  # in a browser each scenario has a page of its own
             self._clean[own] = worker
         else:
             worker.stop()

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Protocol
 
 from tensorledger.protocol.channel import CallFailed, Channel, ChannelClosed, ChannelTimeout, ProtocolBroken
-from tensorledger.protocol.messages import Fork, Wait
+from tensorledger.protocol.messages import ClosePage, Fork, OpenPage, Wait
+from tensorledger.workers.errors import ending
 from tensorledger.workers.log import FLOOD, Log
 
 LAUNCH = Path(__file__).with_name("launch.py")
@@ -28,8 +29,8 @@ class Process(Protocol):
     channel: Channel
     log: Log
 
-    def status(self, wait: float) -> int | None:
-        """Return the exit status, minus the signal's number if one ended it, or None if it lives or cannot be known."""
+    def ended(self, wait: float) -> str:
+        """Say how it ended, and wait for that so many seconds."""
 
     def kill(self) -> None:
         """End it and what it started, now."""
@@ -54,10 +55,14 @@ class Started:
         self.log.start()
 
     def status(self, wait: float) -> int | None:
+        """Return the exit status, minus the signal's number if one ended it, or None if it lives."""
         try:
             return self._process.wait(wait)
         except subprocess.TimeoutExpired:
             return None
+
+    def ended(self, wait: float) -> str:
+        return ending(self.status(wait))
 
     def kill(self) -> None:
         _kill_session(self._process.pid)
@@ -78,21 +83,58 @@ class Forked:
         self.log.start()
 
     def status(self, wait: float) -> int | None:
+        """Return the exit status, minus the signal's number if one ended it, or None if that cannot be known."""
         if self._status is None:
             with suppress(ChannelClosed, ChannelTimeout, CallFailed, ProtocolBroken):
                 self._status = self._stem.call("wait", Wait(pid=self._pid, seconds=wait), deadline=_soon(wait)).status
         return self._status
 
+    def ended(self, wait: float) -> str:
+        return ending(self.status(wait))
+
     def kill(self) -> None:
         _kill_session(self._pid)
+
+
+class Opened:
+    """A page in the browser that a process has (browser/stem.py), which alone can say how it ended."""
+
+    def __init__(self, browser: Channel, modules: Path) -> None:
+        """Raises what ``Channel.call`` does."""
+        self._browser = browser
+        mine, theirs = socket.socketpair()
+        self.log = Log(self.kill)
+        self.channel = Channel(mine)
+        with theirs:
+            answer = browser.call(
+                "open_page",
+                OpenPage(modules=str(modules)),
+                descriptors=[theirs.fileno(), self.log.writing],
+                deadline=_soon(),
+            )
+        self._page: int = answer.page
+        self._how: str | None = None
+        self.log.start()
+
+    def ended(self, wait: float) -> str:
+        if self._how is None:
+            try:
+                asked = ClosePage(page=self._page, seconds=wait)
+                self._how = self._browser.call("close_page", asked, deadline=_soon(wait)).how
+            except (ChannelClosed, ChannelTimeout, CallFailed, ProtocolBroken):
+                self._how = "its browser is gone"
+        return self._how
+
+    def kill(self) -> None:
+        self.channel.hang_up()
 
 
 def stop(process: Process) -> None:
     """Hang up; kill what does not end by itself, and what a scenario started and left behind."""
     process.channel.close()
-    process.status(GRACE)
+    process.ended(GRACE)
     process.kill()
-    process.status(GRACE)
+    process.ended(GRACE)
 
 
 def _kill_session(leader: int) -> None:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from tensorledger.browser.chromium import chromium
 from tensorledger.environment.cache import cache_folder
 from tensorledger.environment.node import node, node_version
 from tensorledger.environment.packages import modules
@@ -18,8 +19,8 @@ from tensorledger.protocol.channel import CallFailed, ChannelClosed, ChannelTime
 from tensorledger.protocol.messages import PROTOCOL, Hello
 from tensorledger.targets.target import Target
 from tensorledger.workers.allocators import DEFAULT, environment
-from tensorledger.workers.errors import WorkerNotStarted
-from tensorledger.workers.process import Forked, Started, stop
+from tensorledger.workers.errors import TargetLacking, WorkerNotStarted
+from tensorledger.workers.process import Forked, Opened, Process, Started, stop
 from tensorledger.workers.worker import Worker
 
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1"}
@@ -34,22 +35,23 @@ LEGACY = "TF_USE_LEGACY_KERAS"
 
 
 class Starter:
-    """Starts workers, and keeps the stems that Python workers are forked from."""
+    """Starts workers, and keeps the stems: those that Python workers are forked from, and the one with the browser."""
 
     def __init__(self, *, counts_only: bool = False) -> None:
         """``counts_only``: as of ``Hello``."""
         self._stems: dict[tuple[str, str], Started] = {}
-        """By the Keras and the allocator's setting."""
+        """By the Keras and the allocator's setting; the browser has neither."""
         self._counts_only = counts_only
         self._used: dict[Target, IO[str] | None] = {}
 
     def prepare(self, target: Target, allocator: str = DEFAULT) -> None:
-        """Start what takes long, without waiting for it. Raises UnknownAllocator."""
-        if target.language == "py" and (target.name, allocator) not in self._stems:
-            self._stems[target.name, allocator] = _stem(target.name, allocator)
+        """Start what takes long, without waiting for it. Raises UnknownAllocator or ChromiumMissing."""
+        own = _stem_of(target, allocator)
+        if own is not None and own not in self._stems:
+            self._stems[own] = _browser() if target.browser else _stem(*own)
 
     def start(self, target: Target, allocator: str = DEFAULT) -> Worker:
-        """Start a worker. Raises WorkerFailed, NodeMissing, PackagesMissing or UnknownAllocator.
+        """Start a worker. Raises WorkerFailed, NodeMissing, ChromiumMissing, PackagesMissing or UnknownAllocator.
 
         JavaScript workers have no allocator to set.
         """
@@ -58,33 +60,45 @@ class Starter:
             if target not in self._used:
                 self._used[target] = in_use(target.version, target.backend)
             found = packages(target.version, target.backend)
-            command = [str(node()), *NODE, str(tree() / "js" / "worker" / "node.mjs"), str(modules())]
-            if self._counts_only:
-                command.append(str(_compiled(target)))
             try:
-                return Worker(Started(command, os.environ), _hello(target, found, counts_only=self._counts_only))
+                return Worker(self._process(target), _hello(target, found, counts_only=self._counts_only))
+            except TargetLacking:
+                raise
             except WorkerNotStarted as error:
                 raise WorkerNotStarted(f"{error.message}{_copies(found.library)}", error.log) from error
-        used = (target.name, allocator) in self._stems
+        return Worker(self._from_stem(target, allocator), _hello(target, counts_only=self._counts_only))
+
+    def _process(self, target: Target) -> Process:
+        if target.browser:
+            return self._from_stem(target, DEFAULT)
+        command = [str(node()), *NODE, str(tree() / "js" / "worker" / "node.mjs"), str(modules())]
+        if self._counts_only:
+            command.append(str(_compiled(target)))
+        return Started(command, os.environ)
+
+    def _from_stem(self, target: Target, allocator: str) -> Process:
+        used = _stem_of(target, allocator) in self._stems
         try:
-            process = self._fork(target, allocator)
+            return self._another(target, allocator)
         except WorkerNotStarted:
             if not used:
                 raise
-            process = self._fork(target, allocator)  # a scenario before it may have ended the stem; a new one will do
-        return Worker(process, _hello(target, counts_only=self._counts_only))
+            return self._another(target, allocator)  # a scenario before it may have ended the stem; a new one will do
 
-    def _fork(self, target: Target, allocator: str) -> Forked:
+    def _another(self, target: Target, allocator: str) -> Process:
         self.prepare(target, allocator)
-        stem = self._stems[target.name, allocator]
+        own = _stem_of(target, allocator)
+        assert own is not None, "what needs no stem is not asked of one"
+        stem = self._stems[own]
         try:
-            return Forked(stem.channel)
+            return Opened(stem.channel, modules()) if target.browser else Forked(stem.channel)
         except (ChannelClosed, ChannelTimeout, CallFailed, ProtocolBroken) as error:
-            del self._stems[target.name, allocator]
+            del self._stems[own]
             stem.kill()
             status = stem.status(1)
             log = stem.log.text(wait=1.0)
-            reason = f"importing TensorFlow and {target.name} failed ({type(error).__name__}, exit status {status})"
+            what = "opening a page in Chromium" if target.browser else f"importing TensorFlow and {target.name}"
+            reason = f"{what} failed ({type(error).__name__}, exit status {status})"
             raise WorkerNotStarted(reason, log) from error
 
     def stop(self) -> None:
@@ -104,6 +118,17 @@ def _compiled(target: Target) -> Path:
     folder = cache_folder() / "compiled"
     folder.mkdir(exist_ok=True)
     return folder / f"{target.version}+{target.backend}-node-{node_version(node())}.v8"
+
+
+def _stem_of(target: Target, allocator: str) -> tuple[str, str] | None:
+    """Return what the stem is kept under that a target's workers come from; None where they come from none."""
+    if target.browser:
+        return "chromium", DEFAULT
+    return (target.name, allocator) if target.language == "py" else None
+
+
+def _browser() -> Started:
+    return Started([sys.executable, "-P", "-m", "tensorledger.browser.stem", str(chromium())], os.environ)
 
 
 def _stem(name: str, allocator: str) -> Started:

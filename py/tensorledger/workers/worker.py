@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import msgspec.structs
 
-from tensorledger.protocol.channel import CallFailed, ChannelClosed, ChannelTimeout, ProtocolBroken
+from tensorledger.protocol.channel import LACKING, CallFailed, ChannelClosed, ChannelTimeout, ProtocolBroken
 from tensorledger.protocol.messages import (
     Cycle,
     Ended,
@@ -24,13 +24,13 @@ from tensorledger.protocol.messages import (
     Welcome,
 )
 from tensorledger.workers.errors import (
+    TargetLacking,
     WorkerBroken,
     WorkerDied,
     WorkerFailed,
     WorkerFlooded,
     WorkerHung,
     WorkerNotStarted,
-    ending,
 )
 from tensorledger.workers.process import GRACE, Process, stop
 
@@ -117,11 +117,13 @@ class Worker:
         except ChannelTimeout:
             self._fail(WorkerHung, f"no answer within {limit:g} s")
         except ChannelClosed:
-            status = self._process.status(GRACE)
+            how = self._process.ended(GRACE)
             if self._process.log.flooded:
                 self._fail(WorkerFlooded, "it printed without end and was stopped")
-            self._fail(died, f"the worker is gone: {ending(status)}")
+            self._fail(died, f"the worker is gone: {how}")
         except CallFailed as error:
+            if error.code == LACKING:
+                self._fail(TargetLacking, str(error))
             self._fail(WorkerNotStarted if method == "hello" else WorkerBroken, str(error))
         except ProtocolBroken as error:
             self._fail(WorkerBroken, str(error))
