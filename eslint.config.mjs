@@ -46,6 +46,10 @@ export default [
     },
   },
   {
+    files: ['js/worker/{browser,page}.mjs', 'js/scenarios/browser/**'],
+    languageOptions: {globals: globals.browser},
+  },
+  {
     files: ['tests/packages/**'],
     languageOptions: {ecmaVersion: 'latest', globals: globals.mocha},
   },

@@ -32,7 +32,7 @@ async function read(tf, source, host) {
   if (typeof source !== 'string') return load(source);
   if (tf.io !== undefined) return load(fileHandler(source, host));
   const usual = globalThis.fetch;
-  globalThis.fetch = async address => new Response(await host.readFile(String(address).replace(ADDRESS, `${source}/`)));
+  globalThis.fetch = async address => new Response(/** @type {any} */ (await host.readFile(String(address).replace(ADDRESS, `${source}/`))));
   try {
     return await load(`${ADDRESS}model.json`);
   } finally {

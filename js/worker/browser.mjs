@@ -1,5 +1,6 @@
 // A worker's host in a page of a browser. Files come from the server of the process that opened the page, under its base
 // by their whole path; what a page cannot read of itself, that process reads for it.
+/// <reference lib="dom" />
 
 import {TREE, whose} from './whose.mjs';
 
@@ -60,7 +61,7 @@ export function browserHost({base, browser, memory, lost}) {
  * @param {string} folder  its address
  */
 export async function loadScript(folder) {
-  const {unpkg} = await (await fetch(`${folder}/package.json`)).json();
+  const {unpkg} = /** @type {any} */ (await (await fetch(`${folder}/package.json`)).json());
   // The same, with its names: the types of its errors are told by them.
   const source = `${folder}/${unpkg.replace(/\.min\.js$/, '.js')}`;
   await new Promise((resolve, reject) => {

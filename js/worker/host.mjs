@@ -91,7 +91,7 @@ function placeOf(path) {
  * @template T
  * @param {() => Promise<T>} act
  */
-async function withoutFetch(act) {
+export async function withoutFetch(act) {
   const fetch = Object.getOwnPropertyDescriptor(globalThis, 'fetch');
   if (fetch?.configurable) Reflect.deleteProperty(globalThis, 'fetch');
   try {

@@ -5,7 +5,7 @@ import {engineOf} from '../ledger/engine.mjs';
 /**
  * @param {(folder: string) => any} load  loads the package in a folder
  * @param {{package: string, backend: string, backend_package: string | null}} wanted  as the harness said hello
- * @param {import('./host.mjs').Host} host
+ * @param {Pick<import('./host.mjs').Host, 'starting'>} host
  * @returns {Promise<{tf: any, engine: any}>}
  */
 export async function startLibrary(load, {package: folder, backend, backend_package}, host) {

@@ -1,4 +1,5 @@
 // Starts a worker in a page (page.html), which the process that has the browser opened: py/tensorledger/browser/page.py.
+/// <reference lib="dom" />
 
 import {checker} from '../protocol/check.mjs';
 import {browserHost, loadScript} from './browser.mjs';
@@ -39,7 +40,7 @@ const host = browserHost({
   lost: why => tell({lost: why}),
 });
 const {Validator} = await host.importModule(`${searchParams.get('modules')}/@cfworker/json-schema/dist/esm/index.js`);
-const schema = await (await fetch(new URL('../protocol/schema.json', import.meta.url))).json();
+const schema = /** @type {any} */ (await (await fetch(new URL('../protocol/schema.json', import.meta.url))).json());
 tell({listens: true});
 
 await serve({

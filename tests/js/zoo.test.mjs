@@ -14,7 +14,7 @@ function zoo(ask = () => assert.fail('nothing is asked for')) {
 }
 
 /** @param {number[]} values */
-const prediction = values => ({dataSync: () => Float32Array.from(values)});
+const prediction = values => ({data: async () => Float32Array.from(values)});
 
 for (const [name, tensors, bytes, output] of /** @type {[string, number, number, number[]][]} */ ([
   ['classifier', 4, 814120, [8, 10]],
