@@ -65,27 +65,41 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
 
 
+HERE = Path(__file__).parent
+EXPECTATIONS, DEVIATIONS = HERE / "expectations", HERE / "deviations"
+
+
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    return ExpectationFolder.from_parent(parent, path=path) if path.name == "expectations" else None
+    return ExpectationFolder.from_parent(parent, path=path) if path.is_relative_to(EXPECTATIONS) else None
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     if file_path.suffix != ".toml":
         return None
-    kinds: dict[str, Any] = {"expectations": ExpectationFile, "deviations": DeviationFile}
-    kind = kinds.get(file_path.parent.name)
+    kinds: dict[Path, Any] = {EXPECTATIONS: ExpectationFile, DEVIATIONS: DeviationFile}
+    kind = next((kind for folder, kind in kinds.items() if file_path.is_relative_to(folder)), None)
     collector: pytest.Collector | None = kind.from_parent(parent, path=file_path) if kind else None
     return collector
 
 
+def _name(path: Path, folder: Path) -> str:
+    """Return the name of the scenario that a definition is for, or that those below a folder begin with."""
+    return path.relative_to(folder).with_suffix("").as_posix()
+
+
 class ExpectationFolder(pytest.Directory):
-    """All scenarios: those with a file here, and then those that have none, which are held to the default."""
+    """The scenarios of one folder: those with a file here, and then those that have none, held to the default."""
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
-        for file in sorted(self.path.glob("*.toml")):
-            yield from self.ihook.pytest_collect_file(file_path=file, parent=self)
+        for path in sorted(self.path.iterdir(), key=lambda path: (path.is_dir(), path)):
+            if path.is_dir():
+                yield ExpectationFolder.from_parent(self, path=path)
+            else:
+                yield from self.ihook.pytest_collect_file(file_path=path, parent=self)
         for scenario in all_scenarios().values():
-            if not (self.path / f"{scenario.name}.toml").is_file():
+            file = EXPECTATIONS / f"{scenario.name}.toml"
+            folder = file.parent if file.parent.is_dir() else EXPECTATIONS
+            if folder == self.path and not file.is_file():
                 yield from _cells_of(self, scenario)
 
 
@@ -93,16 +107,18 @@ class ExpectationFile(pytest.File):
     """One scenario, as a module of tests."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        scenario = all_scenarios().get(self.path.stem)
-        yield from _cells_of(self, scenario) if scenario else [Orphan.from_parent(self, name=self.path.stem)]
+        name = _name(self.path, EXPECTATIONS)
+        scenario = all_scenarios().get(name)
+        yield from _cells_of(self, scenario) if scenario else [Orphan.from_parent(self, name=name)]
 
 
 class DeviationFile(pytest.File):
     """Nothing to run, if it is a scenario's."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        if self.path.stem not in all_scenarios():
-            yield Orphan.from_parent(self, name=self.path.stem)
+        name = _name(self.path, DEVIATIONS)
+        if name not in all_scenarios():
+            yield Orphan.from_parent(self, name=name)
 
 
 def _cells_of(parent: pytest.Collector, scenario: Scenario) -> Iterator[pytest.Item]:

@@ -22,6 +22,10 @@ const END = 'end';
  * @property {any} context
  * @property {any[]} held  the models that the zoo made, whatever the scenario has put into context.held
  * @property {import('./recipes.mjs').Recipe} recipe
+ * @property {Other[]} [others]  what is read beside this worker's own engine
+ *
+ * @typedef {() => Promise<{count: number, bytes: number | null, live: any[]}>} Other  the ledger of a worker that the
+ *   scenario has started, as js/page/remote.mjs tells it
  */
 
 /**
@@ -64,9 +68,13 @@ async function one(stage, course, number) {
   const baseline = await read(tf, ledger, host);
   /** @type {{name: string, reading: Awaited<ReturnType<typeof read>>}[]} */
   const checkpoints = [];
+  const others = course.others ?? [];
   const checkpoint = async (/** @type {string} */ name) => {
     stage.reached(number, name);
-    checkpoints.push({name, reading: await read(tf, ledger, host)});
+    const own = await read(tf, ledger, host);
+    const told = await Promise.all(others.map(other => other()));
+    checkpoints.push({name, reading: told.reduce(together, own)});
+    return told;
   };
   // In a function of its own: nothing of the scenario may stay in a variable here.
   let thrown = await walk(course, stage, checkpoint);
@@ -76,15 +84,29 @@ async function one(stage, course, number) {
   const left = host.rejections.splice(0);
   if (left.length && !thrown) thrown = describe(left[0], host);
   if (thrown) thrown.checkpoint = checkpoints.at(-1)?.name ?? null;
-  await checkpoint(END);
-  return {baseline, checkpoints, thrown, leaks: leaks(ledger, mark, host)};
+  const told = await checkpoint(END);
+  others.length = 0;
+  return {baseline, checkpoints, thrown, leaks: [...leaks(ledger, mark, host), ...told.flatMap(({live}) => live)]};
+}
+
+/**
+ * A reading with that of another ledger, which does not count buffers.
+ * @param {Awaited<ReturnType<typeof read>>} reading
+ * @param {{count: number, bytes: number | null}} other
+ */
+function together(reading, {count, bytes}) {
+  const more = (/** @type {number | null} */ own) => (own === null || bytes === null ? null : own + bytes);
+  return {
+    ...reading,
+    tensors: reading.tensors + count, bytes: more(reading.bytes), buffers: null, buffer_bytes: more(reading.buffer_bytes),
+  };
 }
 
 /**
  * Runs the scenario once; tells what it threw, or null.
  * @param {Course} course
  * @param {Stage} stage
- * @param {(name: string) => Promise<void>} checkpoint
+ * @param {(name: string) => Promise<unknown>} checkpoint
  */
 async function walk({scenario, context, recipe}, {tf, host}, checkpoint) {
   try {

@@ -59,6 +59,14 @@ export function makeZoo({tf, held, host, ask, release, making = (_, make) => mak
     },
 
     /**
+     * Loads a model of layers from an address, as TensorFlow.js itself does: over HTTP, or from the browser's storage.
+     * @param {string} address
+     */
+    async loadFrom(address) {
+      return hold(await (tf.loadLayersModel ?? tf.loadModel)(address));
+    },
+
+    /**
      * Loads a saved model as a graph: one of the zoo by its name, as Keras 3 made it, or a folder.
      * @param {string} source
      */
@@ -66,6 +74,13 @@ export function makeZoo({tf, held, host, ask, release, making = (_, make) => mak
       const folder = SAVED.includes(source) ? (await lookUp(source, 'keras')).graph : source;
       return hold(await loadGraph(tf, folder, host));
     },
+
+    /**
+     * The address that TensorFlow.js itself loads a model of the zoo from, as `from` made it.
+     * @param {string} model
+     * @param {{from?: string}} [options]
+     */
+    address: async (model, {from = 'keras'} = {}) => host.address(`${(await lookUp(model, from)).tfjs}/model.json`),
 
     /**
      * The tensors in a folder, by name, as plain arrays: what a model is to be given, and what it is to predict.

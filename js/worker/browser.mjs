@@ -4,6 +4,9 @@
 
 import {TREE, whose} from './whose.mjs';
 
+/** The addresses of the scripts that were loaded. @type {string[]} */
+const loaded = [];
+
 /**
  * @param {object} parts
  * @param {string} parts.base  the address under which files are
@@ -40,6 +43,7 @@ export function browserHost({base, browser, memory, lost}) {
       return new Uint8Array(await response.arrayBuffer());
     },
     address,
+    scripts: loaded,
     async starting(start) {
       const started = await start();
       watchContext(/** @type {any} */ (globalThis).tf, lost);
@@ -71,6 +75,7 @@ export async function loadScript(folder) {
     script.src = source;
     document.head.append(script);
   });
+  loaded.push(source);
   return /** @type {any} */ (globalThis).tf;
 }
 

@@ -17,6 +17,7 @@ import {TREE, whose} from './whose.mjs';
  * @property {unknown[]} rejections  promises that were rejected and that nobody handled
  * @property {(path: string) => Promise<Uint8Array>} readFile
  * @property {(path: string) => string} address  what TensorFlow.js itself can load a file from
+ * @property {string[]} scripts  the addresses that a worker of a page's own loads TensorFlow.js from; none in Node.js
  * @property {(path: string) => Promise<any>} importModule
  * @property {(backend: string) => Promise<string | null>} lacks  what this host has not that a backend needs
  * @property {<T>(start: () => Promise<T>) => Promise<T>} starting  starts a backend, with what has to be out of its way
@@ -52,6 +53,7 @@ export function nodeHost() {
     running: () => /** @type {any} */ (process).getActiveResourcesInfo(),
     readFile: path => readFile(path),
     address: path => pathToFileURL(path).href,
+    scripts: [],
     starting: withoutFetch,
     lacks: async () => null,
     async importModule(path) {

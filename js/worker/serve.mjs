@@ -86,9 +86,19 @@ export async function serve({channel, host: whole, loadLibrary, check, protocol}
       const recipe = RECIPES[chosen];
       /** @type {any[]} */
       const held = [];
+      /** @type {import('../lifecycle/cycles.mjs').Other[]} */
+      const others = [];
       const {models, agreements} = makeZoo({tf, held, host, ask, release: stage.target.version, making: recipe.make});
       const context = {
         tf, models, data: {...data, ...(data[model] ?? data.classifier)}, target, held, params,
+        scripts: host.scripts,
+        /** Reads another ledger at each checkpoint too, until what this returns is called, or the cycle ends. */
+        also(/** @type {import('../lifecycle/cycles.mjs').Other} */ other) {
+          others.push(other);
+          return () => {
+            if (others.includes(other)) others.splice(others.indexOf(other), 1);
+          };
+        },
         tell: (/** @type {string} */ what, /** @type {unknown} */ value) => Object.assign(outcome.told, {[what]: value}),
         async release() {
           await recipe.release?.(context);
@@ -107,7 +117,7 @@ export async function serve({channel, host: whole, loadLibrary, check, protocol}
       const running = host.running();
       const ended = async (/** @type {number} */ number, /** @type {object} */ cycle) =>
         (await ask('ended', {number, cycle})).go_on;
-      await cycles({tf, ledger, host, reached, ended}, {scenario, context, held, recipe}, count, throws);
+      await cycles({tf, ledger, host, reached, ended}, {scenario, context, held, recipe, others}, count, throws);
       const left = [...since(running, host.running()), ...changed(before, traces(tf, engine))];
       if (tf.getBackend() !== target.backend) left.push(`the backend ${tf.getBackend()}, chosen instead of ${target.backend}`);
       return {...outcome, agreements: [...agreements.values()], running: left};

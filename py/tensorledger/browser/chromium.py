@@ -26,7 +26,7 @@ FLAGS = (
     "--enable-unsafe-swiftshader",
     "--enable-unsafe-webgpu",
     "--use-webgpu-adapter=swiftshader",
-    # Without Vulkan for all of it, a WebGPU canvas cannot be drawn, which is how TensorFlow.js reads synchronously there.
+    # Without Vulkan for all of it a WebGPU canvas cannot be drawn, which is how TensorFlow.js reads synchronously.
     "--use-vulkan=swiftshader",
     "--enable-features=Vulkan",
     # A page that loses its context must not cost the next one its own.

@@ -15,6 +15,10 @@ Written = int | str | msgspec.UnsetType
 """As in the file: 4, or "weights + optimizer.scalars"."""
 
 
+ON_GPU = ("gpu", "gpu_allocated")
+"""Bytes of a backend's that are exact as well: of the textures and buffers in use, and of all that there are."""
+
+
 class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is expected at one checkpoint, or per cycle; a quantity that is not written is not judged."""
 
@@ -22,10 +26,12 @@ class Counts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bytes: Written = msgspec.UNSET
     buffers: Written = msgspec.UNSET
     buffer_bytes: Written = msgspec.UNSET
+    gpu: Written = msgspec.UNSET
+    gpu_allocated: Written = msgspec.UNSET
 
     def stated(self) -> Iterator[tuple[str, int | str]]:
         """Yield each quantity that is written, with what is."""
-        for quantity in QUANTITIES:
+        for quantity in (*QUANTITIES, *ON_GPU):
             written = getattr(self, quantity)
             if written is not msgspec.UNSET:
                 yield quantity, written
@@ -54,6 +60,8 @@ def amount(written: int | str, quantity: str, description: Description, runtime:
     """Work a written number out. Raises BadDefinition for a part that the model does not have."""
     if isinstance(written, int):
         return Amount(written, "")
+    if quantity in ON_GPU:
+        raise BadDefinition(f"{written!r}: a model's parts say nothing of {quantity}; write a number")
     terms: list[tuple[str, int]] = []
     for name in map(str.strip, written.split("+")):
         if not name:

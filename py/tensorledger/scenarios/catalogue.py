@@ -7,10 +7,14 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from tensorledger.environment.tree import tree
-from tensorledger.targets.target import Target
+from tensorledger.targets.target import BACKENDS, Target
 
 SUFFIXES = {".mjs": "js", ".js": "js", ".cjs": "js", ".py": "py"}
 """The suffixes of scenario files, each with its language."""
+
+
+BROWSER = "browser"
+"""The folder of scenarios that take a page. One with a backend's name has those that are about that backend."""
 
 
 class NoScenario(ValueError):
@@ -25,7 +29,13 @@ class Scenario:
     files: dict[str, Path]
 
     def file(self, target: Target) -> Path | None:
-        """Return the file that runs on a target; None where the scenario is not written in its language."""
+        """Return the file that runs on a target; None where it is not written in its language, or for another place."""
+        place, slash, _ = self.name.partition("/")
+        if slash and not Path(self.name).suffix:
+            if place == BROWSER and not target.browser:
+                return None
+            if place in BACKENDS and place != target.backend:
+                return None
         return self.files.get(target.language)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from tensorledger.environment.tree import shown
 from tensorledger.expectations.amount import Counts, amount
+from tensorledger.expectations.description import QUANTITIES
 from tensorledger.expectations.deviation import Deviation, Deviations
 from tensorledger.expectations.expectation import END, Expectation
 from tensorledger.protocol.messages import Agreement, Cycle, Outcome, Reading
@@ -97,7 +98,7 @@ def hold(outcome: Outcome, expectation: Expectation, target: Target) -> Findings
     def compare(place: str, counts: Counts, measured: Reading, times: int = 1) -> None:
         for quantity, written in counts.stated():
             expected = amount(written, quantity, expectation.description, str(target))
-            value = getattr(measured, quantity)
+            value = getattr(measured, quantity) if quantity in QUANTITIES else measured.backend.get(quantity)
             if value is None:
                 unread[f"{place} {quantity}"] = None
             elif value != expected.value * times:
