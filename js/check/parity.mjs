@@ -38,14 +38,14 @@ export async function prepare(context) {
     const feed = Array.from({length: params.inputs.length}, (_, index) => tensor(tf, stored.get(`${inputs}/input/${index}`)));
     const said = await predictions(model, feed, params);
     if (said.length !== outputs.length) throw new Error(`it gives ${said.length} outputs, and not ${outputs.length}`);
-    said.forEach((prediction, index) => {
+    for (const [index, prediction] of said.entries()) {
       const {shape, values} = stored.get(`${inputs}/output/${index}`);
-      const found = prediction.dataSync();
+      const found = await prediction.data();
       const explained = stored.get(`${inputs}/bound/${index}`).values;
       const error = stored.get(`${inputs}/error/${params.format}/${index}`)?.values;
       const times = largestShare(found, values, explained, error);
       differences.push({inputs, output: index, shape: prediction.shape, expected: shape, ...difference(found, values), times});
-    });
+    }
     for (const one of [...feed, ...said]) one.dispose();
   }
   tell('differences', differences);

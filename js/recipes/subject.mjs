@@ -1,7 +1,5 @@
 // The model that a recipe is tried on, whatever it is: of the zoo, or the user's own; and data that fit it.
 
-import {pathToFileURL} from 'node:url';
-
 import {ROWS, inputs} from '../models/data.mjs';
 
 /** The release has not what the model is made of, or the user's own file cannot make it. */
@@ -24,11 +22,11 @@ export class ModelNotUsed extends Error {
  * @param {any} context
  * @returns {Promise<{make?: () => any, load?: () => Promise<any>}>}  `make` where it is made at once
  */
-export async function subject({models, params}) {
+export async function subject({models, params, importModule}) {
   const {model} = params;
   if (!/[./]/.test(model)) return {make: told(models[model])};
   if (!/\.[mc]?js$/.test(model)) return {load: () => models.load(model).catch(notMade)};
-  const own = (await import(pathToFileURL(model).href).catch(notMade)).default;
+  const own = (await importModule(model).catch(notMade)).default;
   if (typeof own !== 'function') throw new ModelNotMade(`${model} exports no function as default, which is to make the model`);
   return {make: told(() => models.make(own))};
 }

@@ -92,6 +92,7 @@ export async function serve({channel, host: whole, loadLibrary, check, protocol}
       const context = {
         tf, models, data: {...data, ...(data[model] ?? data.classifier)}, target, held, params,
         scripts: host.scripts,
+        importModule: host.importModule,
         /** Reads another ledger at each checkpoint too, until what this returns is called, or the cycle ends. */
         also(/** @type {import('../lifecycle/cycles.mjs').Other} */ other) {
           others.push(other);
