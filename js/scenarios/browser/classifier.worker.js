@@ -1,7 +1,7 @@
 // The worker of model-in-worker.mjs: a classic one, because TensorFlow.js comes as a classic script.
 /* global tf, importScripts */
 
-let model, prediction;
+let model, prediction, present;
 
 const STEPS = {
   async start({scripts, backend}) {
@@ -31,6 +31,7 @@ const STEPS = {
 
 self.addEventListener('message', async ({data}) => {
   if (!Object.hasOwn(STEPS, data?.step)) return;
+  present = data.step;
   try {
     await STEPS[data.step](data);
     self.postMessage({step: data.step});
@@ -38,3 +39,6 @@ self.addEventListener('message', async ({data}) => {
     self.postMessage({step: data.step, error: String(error)});
   }
 });
+
+// What nobody waits for may be what a step waits for in vain.
+self.addEventListener('unhandledrejection', ({reason}) => self.postMessage({step: present, error: String(reason)}));
