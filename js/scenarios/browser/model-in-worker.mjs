@@ -4,20 +4,24 @@ import {watchWorker} from '../../page/remote.mjs';
 
 export default async function* ({target, scripts, also}) {
   const worker = new Worker(new URL('classifier.worker.js', import.meta.url));
-  const ask = asker(worker);
-  await ask('start', {scripts, backend: target.backend});
   const ledger = watchWorker(worker);
-  const forget = also(() => ledger.read());
-  yield 'started';
-  await ask('create');
-  yield 'created';
-  await ask('predict');
-  yield 'predicted';
-  await ask('release');
-  yield 'released';
-  forget();
-  ledger.stop();
-  worker.terminate();
+  const ask = asker(worker);
+  let forget = () => {};
+  try {
+    await ask('start', {scripts, backend: target.backend});
+    forget = also(() => ledger.read());
+    yield 'started';
+    await ask('create');
+    yield 'created';
+    await ask('predict');
+    yield 'predicted';
+    await ask('release');
+    yield 'released';
+  } finally {
+    forget();
+    ledger.stop();
+    worker.terminate();
+  }
 }
 
 /** @param {Worker} worker */
