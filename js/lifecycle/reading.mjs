@@ -21,12 +21,16 @@ export function read(tf, ledger, host) {
 }
 
 /**
- * Bytes of the memory that the backend has of its own. WebAssembly's never shrinks, and grows by pages of 64 KiB; null
- * where the backend does not show it. The others have none that can be read from outside.
+ * What the backend has of its own; null where the backend does not show it. WebAssembly's memory, in bytes, never shrinks,
+ * and grows by pages of 64 KiB. Of tfjs-node, TensorFlow's handles, as js/addon/handles.cc counts them: one for each
+ * buffer that has been used in TensorFlow. The others have nothing that can be read from outside.
  * @param {any} tf
  * @returns {Record<string, number | null>}
  */
 function backend(tf) {
-  if (tf.getBackend?.() !== 'wasm') return {};
-  return {wasm: tf.backend?.().wasm?.HEAPU8?.buffer.byteLength ?? null};
+  switch (tf.getBackend?.()) {
+    case 'wasm': return {wasm: tf.backend?.().wasm?.HEAPU8?.buffer.byteLength ?? null};
+    case 'tensorflow': return {handles: tf.backend().binding?.handlesAlive?.() ?? null};
+    default: return {};
+  }
 }

@@ -10,8 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from packaging.version import InvalidVersion, Version
 
 from tensorledger.browser.chromium import ChromiumMissing, chromium
+from tensorledger.environment import addon
 from tensorledger.environment.node import NodeMissing, node
-from tensorledger.environment.releases import BACKENDS, LIBRARY, nearest, pins, published
+from tensorledger.environment.releases import BACKENDS, LIBRARY, addon_is_here, nearest, pins, published
 from tensorledger.models.zoo import KERASES
 from tensorledger.targets.target import LANGUAGES, BadTarget, Pattern, Target
 
@@ -19,7 +20,8 @@ DEFAULT = "default"
 """The named set of the targets that the suite runs on: both Kerases, and the releases that the lock file pins."""
 
 ALL_BACKENDS = "all-backends"
-"""The named set of ``default`` and every other backend: WebGL on each pinned release, the others on the newest."""
+"""The named set of ``default`` and every other backend: WebGL on each pinned release, tfjs-node on each that it works
+with, the others on the newest."""
 
 _INSTALL = "pip install 'tensorledger[harness]'"
 
@@ -45,7 +47,8 @@ def all_backends() -> tuple[Target, ...]:
         *(Target("tfjs", release, "webgl", browser=True) for release in releases),
         *(Target("tfjs", releases[-1], backend, browser=True) for backend in ("webgpu", "cpu", "wasm")),
     ]
-    return (*default(), *in_pages)
+    on_node = [Target("tfjs", release, "node") for release in releases if works_on_node(release or "")]
+    return (*default(), *on_node, *in_pages)
 
 
 NAMED = {DEFAULT: default, ALL_BACKENDS: all_backends}
@@ -114,6 +117,8 @@ def lacking(target: Target) -> str | None:
             node()
             if target.browser:
                 chromium()
+            if target.backend == "node" and not addon_is_here():
+                return addon.lacking(addon.tensorflow())
         except (NodeMissing, ChromiumMissing) as error:
             return str(error)
         return None

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from tensorledger.environment import addon
 from tensorledger.environment.cache import cache_folder
 from tensorledger.environment.node import node, node_version
 from tensorledger.environment.packages import modules
@@ -62,7 +63,8 @@ class Starter:
             if self._counts_only:
                 command.append(str(_compiled(target)))
             try:
-                return Worker(Started(command, os.environ), _hello(target, found, counts_only=self._counts_only))
+                variables = {**os.environ, **(addon.QUIET if target.backend == "node" else {})}
+                return Worker(Started(command, variables), _hello(target, found, counts_only=self._counts_only))
             except WorkerNotStarted as error:
                 raise WorkerNotStarted(f"{error.message}{_copies(found.library)}", error.log) from error
         used = (target.name, allocator) in self._stems
