@@ -42,6 +42,12 @@ HEADERS = "node-api-headers@1.9.0"
 """What tfjs-node's addon is compiled with, beside TensorFlow."""
 SOURCES = "4.22.0"
 """The release whose addon serves all: up to 3.3.0 they call functions that TensorFlow has no more."""
+ON_NODE = "1.2.8"
+"""The first release of tfjs-node that works with it: for 1.2.3 to 1.2.7 npm finds TensorFlow.js 1.2.11, which hands them
+the matrices of a product otherwise, and older ones take addons of another build system."""
+INCOMPLETE = ("3.21.0",)
+"""Releases of tfjs-node that were published without their JavaScript; 3.21.1 brings TensorFlow.js 3.21.0."""
+NOT_ON_NODE = f"tfjs-node works from {ON_NODE} on, but for {', '.join(INCOMPLETE)}, which was published incomplete"
 
 LISTING = "releases.json"
 """The releases that were published when this version of tensorledger was: what is known without asking npm."""
@@ -81,6 +87,11 @@ def packages(version: str, backend: str) -> Packages:
     if backend == "node":
         folders.append(_with_addon(folders[0]))
     return Packages(folders[0], folders[1] if len(folders) > 1 else None)
+
+
+def works_on_node(version: str) -> bool:
+    """Say whether a release of tfjs-node works with the addon as it is compiled here."""
+    return Version(version) >= Version(ON_NODE) and version not in INCOMPLETE
 
 
 def is_here(version: str, backend: str) -> bool:
