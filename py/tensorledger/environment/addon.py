@@ -37,9 +37,10 @@ QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
 COUNTED = ("TFE_NewTensorHandle", "TFE_TensorHandleCopyToDevice", "TFE_Execute", "TFE_DeleteTensorHandle")
 """The calls by which handles come and go, which js/addon/handles.cc counts."""
 OPTIONS = (
-    "-O2 -fPIC -shared -std=gnu++17 -DNAPI_VERSION=8 -DNODE_GYP_MODULE_NAME=tfjs_binding -DBUILDING_NODE_EXTENSION "
-    "-Dnapi_register_module_v1=tfjs_node_register"
-).split()
+    *("-O2", "-fPIC", "-shared", "-std=gnu++17"),
+    *("-DNAPI_VERSION=8", "-DNODE_GYP_MODULE_NAME=tfjs_binding", "-DBUILDING_NODE_EXTENSION"),
+    "-Dnapi_register_module_v1=tfjs_node_register",
+)
 
 SECONDS = 300
 """Time limit of compiling, and of trying; they take 8 s and 2 s here."""
@@ -165,7 +166,7 @@ def hand(file: Path, package: Path) -> None:
 
 
 def _place(package: Path) -> Path:
-    """Return where tfjs-node looks: a folder named for the newest Node-API that it knows, which Node.js 18.4 has too."""
+    """Return where tfjs-node looks: the folder of the newest Node-API that it knows, which Node.js 18.4 has too."""
     binary = json.loads((package / "package.json").read_text(encoding="utf-8"))["binary"]
     newest = str(max(binary["napi_versions"]))
     folder: Path = package / binary["module_path"].replace("{napi_build_version}", newest)
