@@ -1,12 +1,14 @@
-"""The targets on tfjs-node: the addon is built once and whole or not at all, handles are counted, what lacks is told."""
+"""The targets on tfjs-node: the addon is built once or not at all, handles are counted, what lacks is told."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from textwrap import dedent
 
@@ -126,7 +128,7 @@ def test_what_cannot_be_compiled_is_told_with_the_compilers_last_lines_and_leave
 ) -> None:
     with open(parts.sources / "tfjs_backend.cc", "a", encoding="utf-8") as file:
         file.write("\nint planted = nowhere_declared;\n")
-    with pytest.raises(AddonNotBuilt, match="could not compile.*\n(.*\n)*.*nowhere_declared") as refused:
+    with pytest.raises(AddonNotBuilt, match=r"could not compile.*\n(.*\n)*.*nowhere_declared") as refused:
         parts.built()
     assert len(str(refused.value).splitlines()) <= addon.LINES + 1
     assert entries(tmp_path / "cache") == []
@@ -138,7 +140,7 @@ def test_an_addon_that_does_not_work_is_told_and_not_kept(parts: Addon, tmp_path
     text = backend.read_text(encoding="utf-8")
     assert text.count("TFE_DeleteTensorHandle(tensor_entry->second);") == 1
     backend.write_text(text.replace("TFE_DeleteTensorHandle(tensor_entry->second);", ""), encoding="utf-8")
-    with pytest.raises(AddonNotBuilt, match="does not work in Node.js") as refused:
+    with pytest.raises(AddonNotBuilt, match=r"does not work in Node\.js") as refused:
         parts.built()
     assert "handles after both are deleted: 2, where 0 is right" in str(refused.value)
     assert entries(tmp_path / "cache") == []
@@ -175,10 +177,8 @@ def test_another_source_header_or_library_makes_another_addon(parts: Addon, tmp_
 
 
 def test_the_addon_is_put_where_the_release_looks(tmp_path: Path) -> None:
-    about = (
-        '{"binary": {"module_name": "b", "module_path": "./lib/napi-v{napi_build_version}", "napi_versions": [3, 5]}}'
-    )
-    (tmp_path / "package.json").write_text(about, encoding="utf-8")
+    binary = {"module_name": "b", "module_path": "./lib/napi-v{napi_build_version}", "napi_versions": [3, 5]}
+    (tmp_path / "package.json").write_text(json.dumps({"binary": binary}), encoding="utf-8")
     for name in ("first.node", "second.node"):
         file = tmp_path / name
         file.write_text(name, encoding="utf-8")
@@ -343,8 +343,6 @@ def test_scenarios_pass_and_predictions_agree_with_keras(run: Run, name: str, ta
 
 
 def test_both_runtimes_run_the_same_library(run: Run, tmp_path: Path) -> None:
-    from importlib.metadata import version
-
     file = write(
         tmp_path,
         """
@@ -391,10 +389,10 @@ def test_targets_on_node_go_by_the_releases_of_tfjs_node() -> None:
     assert every[0] == "1.2.8" and "3.21.0" not in every
 
 
-@pytest.mark.parametrize(("version", "nearest"), [("1.2.7", "1.2.8"), ("3.21.0", "3.20.0 and 3.21.1")])
-def test_a_release_with_which_the_addon_does_not_work_is_refused_with_the_reason(version: str, nearest: str) -> None:
-    with pytest.raises(BadTarget, match="tfjs-node works from 1.2.8 on, but for 3.21.0") as refused:
-        resolve([f"tfjs@{version}/node"])
+@pytest.mark.parametrize(("release", "nearest"), [("1.2.7", "1.2.8"), ("3.21.0", "3.20.0 and 3.21.1")])
+def test_a_release_with_which_the_addon_does_not_work_is_refused_with_the_reason(release: str, nearest: str) -> None:
+    with pytest.raises(BadTarget, match=r"tfjs-node works from 1\.2\.8 on, but for 3\.21\.0") as refused:
+        resolve([f"tfjs@{release}/node"])
     assert f"the nearest are {nearest}." in str(refused.value)
 
 

@@ -43,8 +43,8 @@ HEADERS = "node-api-headers@1.9.0"
 SOURCES = "4.22.0"
 """The release whose addon serves all: those of 3.3.0 and older call functions that TensorFlow has no more."""
 ON_NODE = "1.2.8"
-"""The first release of tfjs-node that works with it. For 1.2.3 to 1.2.7 npm finds TensorFlow.js 1.2.11, which hands over
-the matrices of a product otherwise; older ones take addons of another build system."""
+"""The first release of tfjs-node that works with it. For 1.2.3 to 1.2.7 npm finds TensorFlow.js 1.2.11, which hands
+over the matrices of a product otherwise; older ones take addons of another build system."""
 INCOMPLETE = ("3.21.0",)
 """Releases of tfjs-node that were published without their JavaScript; 3.21.1 brings TensorFlow.js 3.21.0."""
 NOT_ON_NODE = f"tfjs-node works from {ON_NODE} on, but for {', '.join(INCOMPLETE)}, which was published incomplete"
