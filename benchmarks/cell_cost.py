@@ -27,17 +27,18 @@ from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from tensorledger.cells.cell import Cell, Settings, run_cell
+from tensorledger.environment import addon
 from tensorledger.environment.node import node
-from tensorledger.environment.packages import modules
+from tensorledger.environment.releases import packages
 from tensorledger.scenarios.catalogue import Scenario, all_scenarios
-from tensorledger.targets.catalogue import ALIAS, resolve
+from tensorledger.targets.catalogue import lacking, resolve
 from tensorledger.targets.target import Target
 from tensorledger.workers.pool import Workers
 from tensorledger.workers.start import QUIET
 
 HERE = Path(__file__).resolve().parent
 SCENARIOS = ("create-dispose", "predict-dispose")
-TARGETS = ("tfjs", "keras", "tf-keras")
+TARGETS = ("tfjs", "tfjs/node", "keras", "tf-keras")
 CYCLES = 3
 AIMS = {"js": 0.020, "py": 0.100}
 """Seconds that a cell may take beyond the bare script."""
@@ -100,9 +101,10 @@ class Bare:
 
     def __init__(self, target: Target) -> None:
         if target.language == "js":
-            package = modules() / f"{ALIAS}{target.version}"
-            command = [str(node()), "--expose-gc", str(HERE / "bare.mjs"), str(package)]
-            environment = {}
+            assert target.version is not None and target.backend is not None
+            package = packages(target.version, target.backend).library
+            command = [str(node()), "--expose-gc", str(HERE / "bare.mjs"), str(package), target.backend]
+            environment = addon.QUIET if target.backend == "node" else {}
         else:
             command = [sys.executable, str(HERE / "bare.py"), target.name]
             environment = {**QUIET, **({"TF_USE_LEGACY_KERAS": "1"} if target.name == "tf-keras" else {})}
