@@ -236,6 +236,17 @@ def test_a_tensorflow_that_comes_without_its_library_is_told(
     assert lacking(Target("tfjs", "4.22.0", "cpu")) is None
 
 
+@needs_compiler
+def test_a_cache_that_cannot_be_written_is_told_and_breaks_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cache").touch()
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
+    with Workers() as workers:
+        result = run_cell(Cell(all_scenarios()["predict-dispose"], NEWEST), workers, Settings()).result
+    assert result.verdict == "error" and "cannot write to the cache folder" in result.reason
+
+
 def test_without_tensorflow_it_is_what_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(addon, "tensorflow", lambda: None)
     said = lacking(NEWEST)

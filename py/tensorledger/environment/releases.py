@@ -106,7 +106,7 @@ def addon_is_here() -> bool:
     here = addon.tensorflow()
     try:
         return here is not None and _addon(folder_of(SOURCES, "node"), here).file().is_file()
-    except OSError:
+    except (OSError, CacheUnusable):
         return False
 
 
