@@ -20,8 +20,8 @@ from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.target import Target
 
 BESIDE = ("scenarios", "addon", "tracking", "testing", "page", "index.mjs", "build.mjs")
-"""Of js/, what no cell depends on: the scenarios, which have keys of their own, what an addon is tried with, and what is
-only in the npm package."""
+"""Of js/, what no cell depends on: the scenarios, which have keys of their own, what an addon is tried with, and what
+is only in the npm package."""
 
 FORMAT = 2
 """Of a line; raised when what is measured changes without a change of the files in js/."""
