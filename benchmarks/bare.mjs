@@ -1,7 +1,7 @@
 // A scenario as a bare script would have it: no worker, no ledger, no generator. It reads memory and collects where the
 // harness does, and keeps what it read to itself. For each line on its input it runs one cell, or times the readings.
 //
-// node --expose-gc bare.mjs TFJS_FOLDER
+// node --expose-gc bare.mjs TFJS_FOLDER [BACKEND]
 
 import {createRequire} from 'node:module';
 import {createInterface} from 'node:readline';
@@ -11,12 +11,13 @@ import {read as readAll} from '../js/lifecycle/reading.mjs';
 import {classifier} from '../js/models/classifier.mjs';
 import {makeData} from '../js/models/data.mjs';
 import {nodeHost} from '../js/worker/host.mjs';
+import {registered} from '../js/worker/library.mjs';
 
 const folder = process.argv[2];
 console.warn = () => {};
 /** @type {any} */
 const tf = createRequire(`${folder}/package.json`)(folder);
-await tf.setBackend('cpu');
+await tf.setBackend(registered(process.argv[3] ?? 'cpu'));
 await tf.ready();
 const {classifier: {x}} = makeData(tf);
 const collect = /** @type {() => void} */ (globalThis.gc);

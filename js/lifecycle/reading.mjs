@@ -26,8 +26,9 @@ function count(tf, ledger) {
 }
 
 /**
- * Bytes of the memory that the backend has of its own; null where the release does not tell. WebAssembly's never shrinks,
- * and grows by pages of 64 KiB. On the GPU there is what is in use, and beside it what is kept to be used again.
+ * What the backend has of its own; null where the release does not tell. WebAssembly's memory, in bytes, never shrinks, and
+ * grows by pages of 64 KiB. On the GPU there are the bytes in use, and with them those kept to be used again. Of tfjs-node,
+ * TensorFlow's handles, as js/addon/handles.cc counts them: one for each buffer that has been used in TensorFlow.
  * @param {any} tf
  * @param {any} told  by tf.memory()
  * @returns {Record<string, number | null>}
@@ -37,6 +38,7 @@ function backend(tf, told) {
     case 'wasm': return {wasm: tf.backend?.().wasm?.HEAPU8?.buffer.byteLength ?? null};
     case 'webgl': return {gpu: told.numBytesInGPU ?? null, gpu_allocated: told.numBytesInGPUAllocated ?? null};
     case 'webgpu': return {gpu: told.numBytesInGPU ?? null, gpu_allocated: told.numBytesAllocatedInGPU ?? null};
+    case 'tensorflow': return {handles: tf.backend().binding?.handlesAlive?.() ?? null};
     default: return {};
   }
 }

@@ -2,6 +2,7 @@
 
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
+import util from 'node:util';
 
 import {checker} from '../protocol/check.mjs';
 import {Channel} from './channel.mjs';
@@ -19,6 +20,9 @@ for (const stream of [process.stdout, process.stderr]) /** @type {any} */ (strea
 
 // Node.js ends by itself, and with a status that nobody knows, when all that is left is a promise.
 process.on('beforeExit', () => console.error('the scenario waits for a promise that nothing is left to settle'));
+
+// tfjs-node calls it, and Node.js 23 took it away.
+/** @type {any} */ (util).isNullOrUndefined ??= (/** @type {unknown} */ value) => value === null || value === undefined;
 
 await serve({
   channel: new Channel(),

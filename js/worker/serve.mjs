@@ -6,7 +6,7 @@ import {cycles, practise} from '../lifecycle/cycles.mjs';
 import {RECIPES, defaultRecipe, whyNot} from '../lifecycle/recipes.mjs';
 import {makeData} from '../models/data.mjs';
 import {makeZoo} from '../models/zoo.mjs';
-import {startLibrary} from './library.mjs';
+import {registered, startLibrary} from './library.mjs';
 import {describe} from './thrown.mjs';
 import {changed, traces} from './traces.mjs';
 
@@ -53,7 +53,7 @@ export async function serve({channel, host: whole, loadLibrary, check, protocol}
       countsOnly = counts_only ?? false;
       if (countsOnly) host = withoutCollections(whole);
       const ledger = new Ledger(engine, {stacks: countsOnly ? 'none' : 'escaped'});
-      stage = {tf, engine, ledger, target: {name, version, backend: tf.getBackend()}, data: makeData(tf)};
+      stage = {tf, engine, ledger, target: {name, version, backend: wanted.backend}, data: makeData(tf)};
       if (!countsOnly) {
         await practise({
           tf, ledger, host,
@@ -120,7 +120,7 @@ export async function serve({channel, host: whole, loadLibrary, check, protocol}
         (await ask('ended', {number, cycle})).go_on;
       await cycles({tf, ledger, host, reached, ended}, {scenario, context, held, recipe, others}, count, throws);
       const left = [...since(running, host.running()), ...changed(before, traces(tf, engine))];
-      if (tf.getBackend() !== target.backend) left.push(`the backend ${tf.getBackend()}, chosen instead of ${target.backend}`);
+      if (tf.getBackend() !== registered(target.backend)) left.push(`the backend ${tf.getBackend()}, chosen instead of ${target.backend}`);
       return {...outcome, agreements: [...agreements.values()], running: left};
     },
   };

@@ -34,3 +34,9 @@ test('the memory of the wasm backend is read where the backend shows it', async 
   assert.deepEqual((await read(wasm({wasm: {HEAPU8: new Uint8Array(65536)}}), ledger, host)).backend, {wasm: 65536});
   assert.deepEqual((await read(wasm({}), ledger, host)).backend, {wasm: null});
 });
+
+test('TensorFlow\'s handles are read where the addon of tfjs-node counts them', async () => {
+  const node = (/** @type {object} */ binding) => ({memory: () => ({}), getBackend: () => 'tensorflow', backend: () => ({binding})});
+  assert.deepEqual((await read(node({handlesAlive: () => 3}), ledger, host)).backend, {handles: 3});
+  assert.deepEqual((await read(node({}), ledger, host)).backend, {handles: null});
+});

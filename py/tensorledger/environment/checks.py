@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import msgspec
 
+from tensorledger.environment import addon
 from tensorledger.environment.cache import CacheUnusable, cache_folder
 from tensorledger.environment.node import NodeMissing, node, node_version, npm
 from tensorledger.environment.packages import installed
@@ -25,6 +26,13 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     well: bool
     found: str
     mend: str = ""
+    optional: bool = False
+    """Whether only some targets need it, which are skipped without it."""
+
+    @property
+    def in_the_way(self) -> bool:
+        """Whether runs need what is not well."""
+        return not self.well and not self.optional
 
 
 def checks() -> Iterator[Check]:
@@ -35,6 +43,7 @@ def checks() -> Iterator[Check]:
         yield _package(package)
     yield from _node()
     yield _modules()
+    yield _addon()
     yield _cache()
     yield Check(name="files", well=True, found=f"{tree()} ({'a checkout' if is_checkout() else 'installed'})")
 
@@ -71,6 +80,16 @@ def _modules() -> Check:
     if installed():
         return Check(name="npm packages", well=True, found="installed as the lock file says")
     return Check(name="npm packages", well=True, found="not there yet; installed when a tfjs target first runs")
+
+
+def _addon() -> Check:
+    """Look at what the targets on tfjs-node take."""
+    lacks = addon.lacking(addon.tensorflow())
+    if lacks is None:
+        found = f"compiled against the TensorFlow in {addon.tensorflow()}, when a target on node first runs"
+        return Check(name="tfjs-node", well=True, found=found, optional=True)
+    found, _, mend = lacks.rpartition("; ")
+    return Check(name="tfjs-node", well=False, found=found, mend=mend, optional=True)
 
 
 def _cache() -> Check:

@@ -23,6 +23,7 @@ from typing import IO
 from filelock import FileLock
 from packaging.version import InvalidVersion, Version
 
+from tensorledger.environment import addon
 from tensorledger.environment.cache import CacheUnusable, cache_folder
 from tensorledger.environment.folders import whole_folder, write_whole
 from tensorledger.environment.node import NodeMissing, npm
@@ -30,8 +31,23 @@ from tensorledger.environment.packages import modules
 from tensorledger.environment.tree import is_checkout, tree
 
 LIBRARY = "@tensorflow/tfjs"
-BACKENDS = {"wasm": "@tensorflow/tfjs-backend-wasm", "webgpu": "@tensorflow/tfjs-backend-webgpu"}
-"""The packages that backends come in which are not in TensorFlow.js itself."""
+BACKENDS = {
+    "wasm": "@tensorflow/tfjs-backend-wasm",
+    "webgpu": "@tensorflow/tfjs-backend-webgpu",
+    "node": "@tensorflow/tfjs-node",
+}
+"""The packages that backends come in which are not in TensorFlow.js itself; tfjs-node brings TensorFlow.js along."""
+
+HEADERS = "node-api-headers@1.9.0"
+"""What tfjs-node's addon is compiled with, beside TensorFlow."""
+SOURCES = "4.22.0"
+"""The release whose addon serves all: those of 3.3.0 and older call functions that TensorFlow has no more."""
+ON_NODE = "1.2.8"
+"""The first release of tfjs-node that works with it. For 1.2.3 to 1.2.7 npm finds TensorFlow.js 1.2.11, which hands
+over the matrices of a product otherwise; older ones take addons of another build system."""
+INCOMPLETE = ("3.21.0",)
+"""Releases of tfjs-node that were published without their JavaScript; 3.21.1 brings TensorFlow.js 3.21.0."""
+NOT_ON_NODE = f"tfjs-node works from {ON_NODE} on, but for {', '.join(INCOMPLETE)}, which was published incomplete"
 
 LISTING = "releases.json"
 """The releases that were published when this version of tensorledger was: what is known without asking npm."""
@@ -52,7 +68,7 @@ class ReleaseMissing(Exception):
 
 @dataclass(frozen=True)
 class Packages:
-    """Where a release is: its folder, and that of the package its backend comes in."""
+    """Where a release is: its folder, and that of the package its backend comes in; of tfjs-node, its addon."""
 
     library: Path
     backend: Path | None
@@ -68,12 +84,51 @@ def packages(version: str, backend: str) -> Packages:
     else:
         home = fetched(version, backend)
         folders = [home / "node_modules" / name for name in _names(backend)]
+    if backend == "node":
+        folders.append(_with_addon(folders[0]))
     return Packages(folders[0], folders[1] if len(folders) > 1 else None)
+
+
+def works_on_node(version: str) -> bool:
+    """Say whether a release of tfjs-node works with the addon as it is compiled here."""
+    return Version(version) >= Version(ON_NODE) and version not in INCOMPLETE
 
 
 def is_here(version: str, backend: str) -> bool:
     """Say whether ``packages`` would return without fetching anything (what ``modules()`` installs aside)."""
+    if backend == "node" and not addon_is_here():
+        return False
     return _is_in_checkout(version, backend) or _is_whole(folder_of(version, backend), backend)
+
+
+def addon_is_here() -> bool:
+    """Say whether tfjs-node's addon is compiled already, against this environment's TensorFlow."""
+    here = addon.tensorflow()
+    try:
+        return here is not None and _addon(folder_of(SOURCES, "node"), here).file().is_file()
+    except (OSError, CacheUnusable):
+        return False
+
+
+def _with_addon(package: Path) -> Path:
+    """Make a release of tfjs-node ready: return its addon, after compiling it if need be. Raises ReleaseMissing."""
+    here = addon.tensorflow()
+    if here is None:
+        raise ReleaseMissing(addon.lacking(here))
+    try:
+        file = _addon(fetched(SOURCES, "node"), here).built()
+        addon.hand(file, package)
+    except addon.AddonNotBuilt as error:
+        raise ReleaseMissing(str(error)) from error
+    except OSError as error:
+        raise CacheUnusable(package, error) from error
+    return file
+
+
+def _addon(home: Path, tensorflow: Path) -> addon.Addon:
+    """Return the addon as it is compiled of what is in the folder of a release."""
+    found = home / "node_modules"
+    return addon.Addon(found / BACKENDS["node"] / "binding", found / "node-api-headers" / "include", tensorflow)
 
 
 def _is_in_checkout(version: str, backend: str) -> bool:
@@ -100,7 +155,7 @@ def fetched(version: str, backend: str) -> Path:
                     shutil.rmtree(unfinished, ignore_errors=True)  # of a fetch that was killed
                 _remove(home)
                 with whole_folder(home) as folder:
-                    _install(folder, [f"{name}@{version}" for name in _names(backend)])
+                    _install(folder, _wanted(version, backend))
     except OSError as error:
         raise CacheUnusable(home.parent, error) from error
     return home
@@ -199,7 +254,13 @@ def nearest(version: str, versions: Sequence[str]) -> list[str]:
 
 
 def _names(backend: str) -> list[str]:
+    if backend == "node":
+        return [BACKENDS[backend]]
     return [LIBRARY, *([BACKENDS[backend]] if backend in BACKENDS else [])]
+
+
+def _wanted(version: str, backend: str) -> list[str]:
+    return [*(f"{name}@{version}" for name in _names(backend)), *([HEADERS] if backend == "node" else [])]
 
 
 def _aliases(version: str, backend: str) -> list[str]:

@@ -41,7 +41,7 @@ class Caught(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     end: Counts
     growth: Counts
     grows: list[str] = []
-    """The levels that must be found to grow: "heap", "native"."""
+    """The levels that must be found to grow: "heap", "native", "backend"."""
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

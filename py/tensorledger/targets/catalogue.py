@@ -10,8 +10,18 @@ from importlib.metadata import PackageNotFoundError, version
 from packaging.version import InvalidVersion, Version
 
 from tensorledger.browser.chromium import ChromiumMissing, chromium
+from tensorledger.environment import addon
 from tensorledger.environment.node import NodeMissing, node
-from tensorledger.environment.releases import BACKENDS, LIBRARY, nearest, pins, published
+from tensorledger.environment.releases import (
+    BACKENDS,
+    LIBRARY,
+    NOT_ON_NODE,
+    addon_is_here,
+    nearest,
+    pins,
+    published,
+    works_on_node,
+)
 from tensorledger.models.zoo import KERASES
 from tensorledger.targets.target import LANGUAGES, BadTarget, Pattern, Target
 
@@ -19,7 +29,8 @@ DEFAULT = "default"
 """The named set of the targets that the suite runs on: both Kerases, and the releases that the lock file pins."""
 
 ALL_BACKENDS = "all-backends"
-"""The named set of ``default`` and every other backend: WebGL on each pinned release, the others on the newest."""
+"""The named set of ``default`` and every other backend: WebGL on each pinned release, the newest tfjs-node of each
+major, the others on the newest."""
 
 _INSTALL = "pip install 'tensorledger[harness]'"
 
@@ -45,7 +56,9 @@ def all_backends() -> tuple[Target, ...]:
         *(Target("tfjs", release, "webgl", browser=True) for release in releases),
         *(Target("tfjs", releases[-1], backend, browser=True) for backend in ("webgpu", "cpu", "wasm")),
     ]
-    return (*default(), *in_pages)
+    newest = {Version(release).major: release for release in published(BACKENDS["node"], ask=False)}
+    on_node = [Target("tfjs", release, "node") for release in newest.values() if works_on_node(release)]
+    return (*default(), *on_node, *in_pages)
 
 
 NAMED = {DEFAULT: default, ALL_BACKENDS: all_backends}
@@ -81,12 +94,16 @@ def _releases(pattern: Pattern, backend: str) -> list[str]:
     # What is known to be there needs no asking; a range may mean a release that came out since.
     for ask in (False, True):
         libraries = published(LIBRARY, ask=ask)
-        with_backend = set(published(BACKENDS[backend], ask=ask)) if backend in BACKENDS else set(libraries)
-        there = [release for release in libraries if release in with_backend]
+        with_backend = published(BACKENDS[backend], ask=ask) if backend in BACKENDS else libraries
+        if backend == "node":  # it brings its TensorFlow.js along, which may be the one of the release before
+            libraries = [release for release in with_backend if works_on_node(release)]
+        there = [release for release in libraries if release in set(with_backend)]
         found = [release for release in there if pattern.admits(release)]
         if found and (ask or pattern.exact):
             return found
     what = f"no release of TensorFlow.js with the backend {backend}" if backend in BACKENDS else "no release"
+    if backend == "node":
+        what = f"{NOT_ON_NODE}; none that works"
     try:
         close = nearest(pattern.version or "", there)
     except InvalidVersion:
@@ -114,6 +131,8 @@ def lacking(target: Target) -> str | None:
             node()
             if target.browser:
                 chromium()
+            if target.backend == "node" and not addon_is_here():
+                return addon.lacking(addon.tensorflow())
         except (NodeMissing, ChromiumMissing) as error:
             return str(error)
         return None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from tensorledger.browser.chromium import chromium
+from tensorledger.environment import addon
 from tensorledger.environment.cache import cache_folder
 from tensorledger.environment.node import node, node_version
 from tensorledger.environment.packages import modules
@@ -74,7 +75,7 @@ class Starter:
         command = [str(node()), *NODE, str(tree() / "js" / "worker" / "node.mjs"), str(modules())]
         if self._counts_only:
             command.append(str(_compiled(target)))
-        return Started(command, os.environ)
+        return Started(command, {**os.environ, **(addon.QUIET if target.backend == "node" else {})})
 
     def _from_stem(self, target: Target, allocator: str) -> Process:
         used = _stem_of(target, allocator) in self._stems
