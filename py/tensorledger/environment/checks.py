@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import msgspec
 
+from tensorledger.browser.chromium import ChromiumMissing, chromium
 from tensorledger.environment.cache import CacheUnusable, cache_folder
 from tensorledger.environment.node import NodeMissing, node, node_version, npm
 from tensorledger.environment.packages import installed
@@ -35,6 +36,7 @@ def checks() -> Iterator[Check]:
         yield _package(package)
     yield from _node()
     yield _modules()
+    yield _chromium()
     yield _cache()
     yield Check(name="files", well=True, found=f"{tree()} ({'a checkout' if is_checkout() else 'installed'})")
 
@@ -71,6 +73,13 @@ def _modules() -> Check:
     if installed():
         return Check(name="npm packages", well=True, found="installed as the lock file says")
     return Check(name="npm packages", well=True, found="not there yet; installed when a tfjs target first runs")
+
+
+def _chromium() -> Check:
+    try:
+        return Check(name="chromium", well=True, found=str(chromium()))
+    except ChromiumMissing as error:
+        return Check(name="chromium", well=True, found=f"not here: {error} (only targets in a browser need it)")
 
 
 def _cache() -> Check:
