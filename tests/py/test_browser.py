@@ -9,6 +9,7 @@ import pytest
 from browsers import CPU, WEBGL, WEBGPU, Page, needs_chromium
 
 from tensorledger.targets.catalogue import resolve
+from tensorledger.targets.target import Target
 from tensorledger.workers.pool import Workers
 
 pytestmark = needs_chromium
@@ -206,6 +207,40 @@ def test_bytes_on_the_gpu_are_seen_and_come_back(page: Page) -> None:
     )
     assert made - start >= 4 * 256 * 256, "of the square; and of what it was made of, which is left behind"
     assert made - gone == 4 * 256 * 256
+
+
+@pytest.mark.parametrize(
+    ("target", "gpu", "allocated", "verdict", "said"),
+    [
+        (WEBGL, 64, 64, "pass", ""),
+        (WEBGL, 63, 64, "fail", "made gpu: expected 63, measured 64"),
+        (WEBGL, 64, 65, "fail", "made gpu_allocated: expected 65, measured 64"),
+        (CPU, 64, 64, "skip", "gpu"),
+    ],
+)
+def test_bytes_on_the_gpu_are_held_to_what_is_expected(
+    page: Page, tmp_path: Path, target: Target, gpu: int, allocated: int, verdict: str, said: str
+) -> None:
+    (tmp_path / "scenario.toml").write_text(
+        f"[checkpoints]\nmade = {{ gpu = {gpu}, gpu_allocated = {allocated} }}\nend = {{ gpu = 0 }}\n",
+        encoding="utf-8",
+    )
+    ran = page(
+        """
+        export default async function* ({tf}) {
+          tf.env().set('WEBGL_DELETE_TEXTURE_THRESHOLD', 0);
+          const given = tf.ones([4, 4]);
+          const made = given.square();
+          await made.data();
+          given.dispose();
+          yield 'made';
+          made.dispose();
+        }
+        """,
+        target=target,
+    )
+    assert ran.result.verdict == verdict, ran.result.reason
+    assert said in ran.result.reason
 
 
 def test_a_webgl_context_that_is_lost_is_told(page: Page, fine: None) -> None:

@@ -343,8 +343,8 @@ def test_threads_share_one_browser(tmp_path: Path) -> None:
         # Not threads that end with their cell: a process ends with the thread that started it.
         with ThreadPoolExecutor(2) as threads:
             ran = list(threads.map(lambda target: page("create-dispose", target=target), (CPU, WEBGL)))
-        assert [found.result.verdict for found in ran] == ["pass", "pass"], [found.result.reason for found in ran]
-        assert len(set(processes("browser")) - others) == 1
+            assert [found.result.verdict for found in ran] == ["pass", "pass"], [found.result.reason for found in ran]
+            assert len(set(processes("browser")) - others) == 1
 
 
 # --- browsers that do not do
