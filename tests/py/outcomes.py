@@ -210,11 +210,11 @@ def copy_of_the_checkout(folder: Path) -> Path:
     return folder
 
 
-def pytest_harness(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run ``pytest harness`` in a checkout, as a person does there."""
+def pytest_harness(checkout: Path, *arguments: str, folder: str = "harness") -> subprocess.CompletedProcess[str]:
+    """Run ``pytest harness``, or what is in a folder or a file of it, in a checkout, as a person does there."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "harness", "-p", "no:cacheprovider", *arguments],
+        [sys.executable, "-m", "pytest", folder, "-p", "no:cacheprovider", *arguments],
         cwd=checkout,
         env={**environment, "PYTHONPATH": str(checkout / "py"), "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120"},
         capture_output=True,

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
@@ -362,6 +363,32 @@ def test_half_an_answer_by_the_deadline_is_a_timeout(ends: tuple[Channel, socket
     theirs.sendall(line(id=1, result=WELCOME)[:-1])
     with pytest.raises(ChannelTimeout):
         mine.call("hello", HELLO, deadline=soon(0.2))
+
+
+def test_threads_that_ask_at_once_take_turns_and_each_gets_its_answer() -> None:
+    def wait(asked: Wait) -> Waited:
+        time.sleep(0.05)
+        return Waited(status=asked.pid)
+
+    with answered_by(lambda _: {"wait": wait}) as channel, ThreadPoolExecutor(8) as threads:
+        asked = [
+            threads.submit(channel.call, "wait", Wait(pid=number, seconds=0), deadline=soon()) for number in range(8)
+        ]
+        assert [found.result().status for found in asked] == list(range(8))
+
+
+def test_who_waits_for_a_turn_past_the_deadline_is_told(ends: tuple[Channel, socket.socket]) -> None:
+    channel, _ = ends
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(channel.call, "fork", Fork(), deadline=soon(1.0))
+        while not channel._calling.locked():
+            time.sleep(0.01)
+        started = time.monotonic()
+        with pytest.raises(ChannelTimeout):
+            channel.call("fork", Fork(), deadline=soon(0.2))
+        assert time.monotonic() - started < 0.9
+        with pytest.raises(ChannelTimeout):
+            first.result()
 
 
 def test_who_tells_without_end_does_not_put_the_deadline_off(ends: tuple[Channel, socket.socket]) -> None:

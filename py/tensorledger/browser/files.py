@@ -36,18 +36,18 @@ class Files:
 
 class _Answer(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        _, token, *parts = unquote(urlsplit(self.path).path).split("/")
-        path = Path("/", *parts)
+        _, _, asked = unquote(urlsplit(self.path).path).partition("/")
+        token, _, path = asked.partition("/")
         if not secrets.compare_digest(token.encode(), self.server.token.encode()):  # type: ignore[attr-defined]
             self.send_error(HTTPStatus.FORBIDDEN)
             return
         try:
-            content = path.read_bytes()
-        except OSError as error:
-            self.send_error(HTTPStatus.NOT_FOUND, explain=error.strerror)
+            content = Path("/", path).read_bytes()
+        except (OSError, ValueError) as error:  # ValueError: a path with a null in it
+            self.send_error(HTTPStatus.NOT_FOUND, explain=str(error))
             return
         self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", TYPES.get(path.suffix, "application/octet-stream"))
+        self.send_header("Content-Type", TYPES.get(Path(path).suffix, "application/octet-stream"))
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)

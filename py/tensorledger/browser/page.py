@@ -36,6 +36,7 @@ class Page:
         self._writer: asyncio.StreamWriter | None = None
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._listens = False
         self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """How it ended."""
 
@@ -52,6 +53,7 @@ class Page:
         page.on("close", lambda _: self._ends("the page was closed"))
         browser.on("disconnected", lambda _: self._ends("the browser crashed, or was closed"))
         cdp.on("Runtime.bindingCalled", self._told)
+        cdp.on("Runtime.executionContextsCleared", lambda _: self._left())
         await cdp.send("Runtime.enable")
         await cdp.send("Runtime.addBinding", {"name": BINDING})
         reader, self._writer = await asyncio.open_connection(sock=end, limit=LONGEST_LINE)
@@ -78,8 +80,9 @@ class Page:
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
         """Hand over what the harness says, until it hangs up."""
-        while line := await reader.readline():
-            await self._lines.put(line)
+        with suppress(ConnectionError):  # it hung up, and had not read all that it was told
+            while line := await reader.readline():
+                await self._lines.put(line)
         self._ends("its channel was closed")
 
     async def _pass_on(self) -> None:
@@ -91,17 +94,28 @@ class Page:
         await self._cdp.send("Runtime.evaluate", {"expression": f"tensorledgerHear({json.dumps(what)})"})
 
     def _told(self, event: dict[str, Any]) -> None:
-        if event["name"] != BINDING or self._writer is None:
+        if event["name"] != BINDING or self._writer is None or self.closed.done():
             return
-        told = json.loads(event["payload"])
-        if "line" in told:
-            self._writer.write(told["line"].encode() + b"\n")
-        elif "listens" in told:
-            self._do(self._pass_on())
-        elif "memory" in told:
-            self._do(self._tell_memory(told["memory"]))
-        elif "lost" in told:
-            self._ends(told["lost"])
+        try:
+            match json.loads(event["payload"]):
+                case {"line": str(line)}:
+                    self._writer.write(line.encode() + b"\n")
+                case {"listens": True} if not self._listens:
+                    self._listens = True
+                    self._do(self._pass_on())
+                case {"memory": int(asked)}:
+                    self._do(self._tell_memory(asked))
+                case {"lost": str(why)}:
+                    self._ends(why)
+                case _:
+                    raise ValueError("nothing that a worker says")
+        except ValueError as error:  # any script of the page can call the binding
+            self._ends(f"the page told {event['payload'][:200]!r}: {error}")
+
+    def _left(self) -> None:
+        """See to a page that a scenario has sent somewhere else: nobody is there to answer any more."""
+        if self._listens:
+            self._ends("the page went to another address, or was loaded again")
 
     async def _tell_memory(self, asked: int) -> None:
         """What a page cannot know of itself: its whole heap, and the array buffers outside it."""
@@ -114,6 +128,8 @@ class Page:
         await self._say({"memory": {"heap": heap, "process": {}}, "asked": asked})
 
     def _print(self, text: str) -> None:
+        if self.closed.done():  # and its log may be closed, its number another's
+            return
         try:
             os.write(self._log, f"{text}\n".encode(errors="replace"))
         except OSError:

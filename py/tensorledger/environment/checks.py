@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import msgspec
 
+from tensorledger.browser.chromium import ChromiumMissing, chromium
 from tensorledger.environment import addon
 from tensorledger.environment.cache import CacheUnusable, cache_folder
 from tensorledger.environment.node import NodeMissing, node, node_version, npm
@@ -44,6 +45,7 @@ def checks() -> Iterator[Check]:
     yield from _node()
     yield _modules()
     yield _addon()
+    yield _chromium()
     yield _cache()
     yield Check(name="files", well=True, found=f"{tree()} ({'a checkout' if is_checkout() else 'installed'})")
 
@@ -90,6 +92,15 @@ def _addon() -> Check:
         return Check(name="tfjs-node", well=True, found=found, optional=True)
     found, _, mend = lacks.rpartition("; ")
     return Check(name="tfjs-node", well=False, found=found, mend=mend, optional=True)
+
+
+def _chromium() -> Check:
+    """Look at what the targets in a browser, and `watch`, take."""
+    try:
+        return Check(name="chromium", well=True, found=str(chromium()), optional=True)
+    except ChromiumMissing as error:
+        found, _, mend = str(error).partition("; ")
+        return Check(name="chromium", well=False, found=found, mend=mend, optional=True)
 
 
 def _cache() -> Check:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -70,6 +71,7 @@ class Channel:
         self._socket = end
         self._pending = bytearray()
         self._asked = 0
+        self._calling = threading.Lock()
         self.descriptors: list[int] = []
         """What the other side passed along, in order; whoever takes one out owns it."""
 
@@ -93,11 +95,26 @@ class Channel:
         answering: Methods | None = None,
         descriptors: Sequence[int] = (),
     ) -> Any:
-        """Ask, answer what is asked back meanwhile, and return the result as METHODS types it.
+        """Ask, answer what is asked back meanwhile, and return the result as METHODS types it. Threads take turns.
 
         ``deadline`` is a time of ``time.monotonic()``; what is spent in ``answering`` does not count.
         Raises ChannelTimeout, ChannelClosed, ProtocolBroken, or CallFailed where the answer is an error.
         """
+        if not self._calling.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
+            raise ChannelTimeout
+        try:
+            return self._call(method, params, deadline, answering, descriptors)
+        finally:
+            self._calling.release()
+
+    def _call(
+        self,
+        method: str,
+        params: Message,
+        deadline: float | None,
+        answering: Methods | None,
+        descriptors: Sequence[int],
+    ) -> Any:
         self._asked += 1
         asked = self._asked
         content = msgspec.Raw(msgspec.json.encode(params))

@@ -39,7 +39,16 @@ class Process(Protocol):
 class Started:
     """A process of its own."""
 
-    def __init__(self, command: Sequence[str | Path], environment: Mapping[str, str], *, flood: int = FLOOD) -> None:
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        environment: Mapping[str, str],
+        *,
+        flood: int = FLOOD,
+        alone: bool = False,
+    ) -> None:
+        """``alone``: killing it spares what it started, which ends by itself then, and cleans up."""
+        self._alone = alone
         mine, theirs = socket.socketpair()
         self.log = Log(self.kill, flood=flood)
         self.channel = Channel(mine)
@@ -65,7 +74,10 @@ class Started:
         return ending(self.status(wait))
 
     def kill(self) -> None:
-        _kill_session(self._process.pid)
+        if self._alone:
+            self._process.kill()
+        else:
+            _kill_session(self._process.pid)
 
 
 class Forked:
@@ -131,6 +143,7 @@ class Opened:
 
 def stop(process: Process) -> None:
     """Hang up; kill what does not end by itself, and what a scenario started and left behind."""
+    process.channel.hang_up()  # closing alone says nothing to the other side while a thread waits on the channel
     process.channel.close()
     process.ended(GRACE)
     process.kill()

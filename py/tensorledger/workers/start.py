@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -44,12 +45,22 @@ class Starter:
         """By the Keras and the allocator's setting; the browser has neither."""
         self._counts_only = counts_only
         self._used: dict[Target, IO[str] | None] = {}
+        self._starting = threading.Lock()
+        self._over = False
 
     def prepare(self, target: Target, allocator: str = DEFAULT) -> None:
-        """Start what takes long, without waiting for it. Raises UnknownAllocator or ChromiumMissing."""
+        """Start what takes long, without waiting for it.
+
+        Raises UnknownAllocator, ChromiumMissing, or WorkerNotStarted after ``stop``.
+        """
         own = _stem_of(target, allocator)
-        if own is not None and own not in self._stems:
-            self._stems[own] = _browser() if target.browser else _stem(*own)
+        if own is None:
+            return
+        with self._starting:  # several targets have one browser, and may run in several threads
+            if self._over:
+                raise WorkerNotStarted("the run is over")
+            if own not in self._stems:
+                self._stems[own] = _browser() if target.browser else _stem(*own)
 
     def start(self, target: Target, allocator: str = DEFAULT) -> Worker:
         """Start a worker. Raises WorkerFailed, NodeMissing, ChromiumMissing, PackagesMissing or UnknownAllocator.
@@ -94,7 +105,8 @@ class Starter:
         try:
             return Opened(stem.channel, modules()) if target.browser else Forked(stem.channel)
         except (ChannelClosed, ChannelTimeout, CallFailed, ProtocolBroken) as error:
-            del self._stems[own]
+            if self._stems.get(own) is stem:
+                del self._stems[own]
             stem.kill()
             status = stem.status(1)
             log = stem.log.text(wait=1.0)
@@ -103,15 +115,18 @@ class Starter:
             raise WorkerNotStarted(reason, log) from error
 
     def stop(self) -> None:
-        """End the stems; the releases are used no more."""
+        """End the stems, and start no more; the releases are used no more."""
         for used in self._used.values():
             if used is not None:
                 used.close()
         self._used.clear()
-        for stem in self._stems.values():
+        with self._starting:
+            self._over = True
+            stems = list(self._stems.values())
+            self._stems.clear()
+        for stem in stems:
             with suppress(OSError):
                 stop(stem)
-        self._stems.clear()
 
 
 def _compiled(target: Target) -> Path:
@@ -129,7 +144,9 @@ def _stem_of(target: Target, allocator: str) -> tuple[str, str] | None:
 
 
 def _browser() -> Started:
-    return Started([sys.executable, "-P", "-m", "tensorledger.browser.stem", str(chromium())], os.environ)
+    command = [sys.executable, "-P", "-m", "tensorledger.browser.stem", str(chromium())]
+    # Playwright's driver ends the browser and deletes its profile when who started it is gone.
+    return Started(command, os.environ, alone=True)
 
 
 def _stem(name: str, allocator: str) -> Started:
