@@ -19,8 +19,8 @@ from tensorledger.expectations.expectation import expectation_for
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.target import Target
 
-BESIDE = ("scenarios", "tracking", "testing", "page", "index.mjs", "build.mjs")
-"""Of js/, what no cell depends on: the scenarios, which have keys of their own, and what is only in the npm package."""
+BESIDE = ("scenarios", "tracking", "testing", "page", "watch", "index.mjs", "build.mjs")
+"""Of js/, what no cell depends on: the scenarios, which have keys of their own, and what is only in the npm package or in `watch`."""
 
 FORMAT = 2
 """Of a line; raised when what is measured changes without a change of the files in js/."""
