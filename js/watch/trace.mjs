@@ -57,7 +57,7 @@ const maps = new SourceMaps(url => {
 
 /** @param {string} place */
 function shown(place) {
-  const path = origin && place.startsWith(`${origin}/`) ? place.slice(origin.length + 1) : place;
+  const path = origin && place.startsWith(`${origin}/`) && place.length > origin.length + 1 ? place.slice(origin.length + 1) : place;
   try {
     return decodeURI(path);
   } catch {

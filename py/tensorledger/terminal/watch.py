@@ -1,0 +1,96 @@
+"""What watching a page has found, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from tensorledger.protocol.messages import LiveTensor
+from tensorledger.terminal.leaks import at, leaks
+from tensorledger.terminal.marks import marked
+from tensorledger.watch.found import Engine, Failure, Leak, Level, Watched
+
+ERRORS = 5
+"""Errors of the page's that are shown before the rest is counted."""
+HEADINGS = {
+    "tensors": "tensors",
+    "bytes": "bytes",
+    "gpu": "on the GPU",
+    "gpu_allocated": "with its pool",
+    "heap": "heap",
+}
+
+
+def report(found: Watched) -> Iterator[RenderableType]:
+    """Yield it all: the verdict, each engine round by round, and the lines that made what is left."""
+    yield f"{marked(found.verdict)} {escape(found.url)} [dim]{found.seconds:.1f} s[/]  {escape(found.reason)}"
+    if found.error is not None:
+        yield from _failure(found.error, found.log)
+    for engine in found.engines:
+        yield _rounds(engine)
+        yield from (Text(f"  {note}", style="yellow") for note in engine.notes)
+        if engine.leaks:
+            yield Text(f"left of {found.rounds} rounds:")
+            yield from leaks(engine.leaks, _source)
+            lost = [leak for leak in engine.leaks if leak.stack and leak.stack[0].of == "library"]
+            if lost:
+                yield Text(
+                    "  a page whose scripts have no source map names no line of anybody's: build it with one to see it",
+                    style="dim",
+                )
+    yield from (Text(note, style="yellow") for note in found.notes)
+    for error in found.page_errors[:ERRORS]:
+        where = f" ({error.url}:{error.line})" if error.url else ""
+        yield Text(f"the page threw: {error.message}{where}", style="dim")
+    if len(found.page_errors) > ERRORS:
+        yield Text(f"… and {len(found.page_errors) - ERRORS} errors more", style="dim")
+
+
+def _failure(error: Failure, log: str) -> Iterator[Text]:
+    for frame in error.stack[:1]:
+        yield Text(f"  at {at(frame)}")
+        if error.source:
+            yield Text(f"  > {error.source}", style="bold")
+    yield from (Text(f"    called from {at(frame)}", style="dim") for frame in error.stack[1:4])
+    if log:
+        yield Text("it printed last:")
+        yield from (Text(f"  {line}", style="dim") for line in log.splitlines())
+
+
+def _rounds(engine: Engine) -> Table:
+    realm = engine.realm
+    release = (
+        f"TensorFlow.js {engine.release}" if engine.release else "TensorFlow.js, of a release that it does not tell"
+    )
+    backend = f", {engine.backend}" if engine.backend else ""
+    several = f", up to {realm.count} at once" if realm.count > 1 else ""
+    title = Text(f"{release}{backend}, in the {realm.kind} {realm.url}{several}", style="italic")
+    table = Table(title=title, title_justify="left")
+    table.add_column("after", no_wrap=True)
+    shown = [name for name in HEADINGS if any(getattr(level, name) is not None for level in engine.rounds)]
+    for name in shown:
+        table.add_column(HEADINGS[name], justify="right", no_wrap=True)
+    for number, (before, level) in enumerate(pairwise([None, *engine.rounds])):
+        name = "warming up" if number == 0 else f"round {number}"
+        table.add_row(name, *(_level(before, level, quantity) for quantity in shown))
+    return table
+
+
+def _level(before: Level | None, level: Level | None, quantity: str) -> str:
+    value = getattr(level, quantity)
+    if value is None:
+        return ""
+    earlier = None if before is None else getattr(before, quantity)
+    if earlier is None or quantity == "heap":
+        return f"{value:,}"
+    return f"{value:,}  {value - earlier:+,}" if value != earlier else f"{value:,}  [dim]=[/]"
+
+
+def _source(leak: LiveTensor) -> str:
+    assert isinstance(leak, Leak)
+    return leak.source
