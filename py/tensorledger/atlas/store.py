@@ -20,7 +20,7 @@ from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.target import Target
 
 BESIDE = ("scenarios", "tracking", "testing", "page", "watch", "index.mjs", "build.mjs")
-"""Of js/, what no cell depends on: the scenarios, which have keys of their own, what is only in the npm package or `watch`."""
+"""Of js/, what no cell depends on: scenarios, which have keys of their own, the npm package's own, and `watch`'s."""
 
 FORMAT = 2
 """Of a line; raised when what is measured changes without a change of the files in js/."""

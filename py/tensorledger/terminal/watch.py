@@ -64,9 +64,7 @@ def _failure(error: Failure, log: str) -> Iterator[Text]:
 
 def _rounds(engine: Engine) -> Table:
     realm = engine.realm
-    release = (
-        f"TensorFlow.js {engine.release}" if engine.release else "TensorFlow.js, of a release that it does not tell"
-    )
+    release = f"TensorFlow.js {engine.release}" if engine.release else "TensorFlow.js of a release that is not told"
     backend = f", {engine.backend}" if engine.backend else ""
     several = f", up to {realm.count} at once" if realm.count > 1 else ""
     title = Text(f"{release}{backend}, in the {realm.kind} {realm.url}{several}", style="italic")

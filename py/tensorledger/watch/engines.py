@@ -1,4 +1,4 @@
-"""Readings between rounds put together by engine: like realms count as one, so that a worker started anew is the same."""
+"""Readings between rounds, by engine. Like realms count as one: a worker that each round starts anew is the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what each round left shows that rounds leave something for good: by exact counts, from the readings between them."""
+"""Whether rounds leave something for good, by exact counts from the readings between them."""
 
 from __future__ import annotations
 

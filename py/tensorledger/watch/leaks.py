@@ -34,7 +34,7 @@ class Left:
 def leaks(left: Sequence[Left], places: Mapping[str, Place], rounds: Sequence[int]) -> list[Leak]:
     """Return those that rounds leave, the most bytes first: like ones of a place together, however that was come to.
 
-    What only the last round made is not among them where others made something that is left: that is replaced each time.
+    What only the last round made is not among them where others left something: that is replaced each time.
     """
     groups: dict[object, list[Left]] = {}
     for group in left:

@@ -1,4 +1,4 @@
-"""The scripts that a page has run, as the browser has them, and their source maps, as the page's own sites serve them."""
+"""The scripts that a page has run, as the browser has them, and their source maps, from the page's own sites."""
 
 from __future__ import annotations
 

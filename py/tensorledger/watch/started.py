@@ -1,4 +1,4 @@
-"""A Chromium of its own for each watch, with an empty profile: started, told what to do over a pipe, ended with all it started."""
+"""A Chromium for each watch, with an empty profile: started, told what to do over a pipe, ended with all of it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,17 @@ class Chromium:
         head = [] if headed else ["--headless"]
         pipes = ["--remote-debugging-pipe", "--remote-debugging-port=0", f"--user-data-dir={self._profile}"]
         # Its two pipes, descriptors 3 and 4, are the two ways of one socket.
-        command = ["/bin/sh", "-c", 'exec "$0" "$@" 4>&3', program, *FLAGS, *USUAL, *head, *pipes, "about:blank"]
+        command: list[str | Path] = [
+            "/bin/sh",
+            "-c",
+            'exec "$0" "$@" 4>&3',
+            program,
+            *FLAGS,
+            *USUAL,
+            *head,
+            *pipes,
+            "about:blank",
+        ]
         self._process = Started(command, os.environ)
         self.devtools = DevTools(socket.socket(fileno=os.dup(self._process.channel.fileno())), heard)
         self.devtools.start()

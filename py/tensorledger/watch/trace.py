@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -45,7 +46,7 @@ def urls(stacks: Sequence[str]) -> set[str]:
 def trace(page: str, scripts: Sequence[Script], stacks: Sequence[str], libraries: Sequence[str]) -> Traced:
     """Trace stacks of tensors, and of engines as they were made. Raises TraceFailed."""
     node, _ = playwright_driver()
-    command = [node, "--no-warnings", tree() / "js" / "watch" / "trace.mjs"]
+    command: list[str | Path] = [node, "--no-warnings", tree() / "js" / "watch" / "trace.mjs"]
     request = {"page": page, "scripts": scripts, "stacks": stacks, "libraries": libraries}
     try:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The course of a watch: the page is loaded, the action is repeated, and what each round has left is read and judged."""
+"""The course of a watch: the page is loaded, the action repeated, what each round has left is read and judged."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _Stopped(Exception):
 
 
 def watch(asked: Asked) -> Watched:
-    """Watch a page. Raises ChromiumMissing or BadAction; what is wrong with the page, or its action, is in what it returns."""
+    """Watch a page. Raises ChromiumMissing or BadAction; what is wrong with the page is in what it returns."""
     began = time.monotonic()
     realms, parsed = Realms(), Parsed()
 
@@ -159,8 +159,8 @@ class _Course:
             self._alive()
             self.realms.wait(POLL)
         if state[2] >= 400:
-            said = f"{self.asked.url} cannot be loaded: the server answered {state[2]}"
-            raise _Stopped(self.failure("NotLoaded", said))
+            answer = f"{self.asked.url} cannot be loaded: the server answered {state[2]}"
+            raise _Stopped(self.failure("NotLoaded", answer))
 
     def _state(self) -> tuple[str, str, int] | None:
         """Return how far the page's document is, its URL, and the status that it was sent with; None between two."""
@@ -244,13 +244,9 @@ class _Course:
         url = state[1] if state else ""
         if self._document is not None:
             where = "it was loaded anew" if url == self.asked.url else f"it went to {url}"
-            raise _Stopped(
-                self.failure(
-                    "NavigatedAway",
-                    f"the page is no longer the document that is watched: {where}. A document that is gone has given back "
-                    "its memory, so that there is nothing to compare; an action has to stay on the page",
-                )
-            )
+            why = "a document that is gone has given back its memory, so that nothing can be compared"
+            message = f"the page is no longer the document that is watched: {where}; {why}. An action stays on the page"
+            raise _Stopped(self.failure("NavigatedAway", message))
         if urlsplit(url).netloc != urlsplit(self.asked.url).netloc:
             raise _Stopped(
                 self.failure("NavigatedAway", f"the page went away by itself, to {url}, which is not visited")
@@ -348,8 +344,8 @@ class _Course:
         notes = list(dict.fromkeys(engine["disagreement"] for engine in said if engine["disagreement"]))
         if pool is not None and growth.grows(pool) and not growing:
             notes.append(
-                f"the backend keeps {growth.each(pool):,} bytes of the GPU more each round for tensors to come: a pool that "
-                "rises where shapes are ever new"
+                f"the backend keeps {growth.each(pool):,} bytes of the GPU more each round for tensors to come: "
+                "a pool that rises where shapes are ever new"
             )
         return Engine(
             realm=Realm(kind=key.kind, url=key.url, count=max(len(reading.realms(key)) for reading in self.readings)),
