@@ -568,6 +568,7 @@
       return {
         tensors: countOf(this.#engine),
         bytes: bytesOf(this.#engine),
+        made: this.#ledger.mark(),
         backend: name,
         gpu: memory.numBytesInGPU ?? null,
         gpu_allocated: memory.numBytesInGPUAllocated ?? memory.numBytesAllocatedInGPU ?? null,

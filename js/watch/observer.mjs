@@ -14,6 +14,7 @@ const KEY = Symbol.for('tensorledger/watch');
  * @typedef {object} Reading  of one engine
  * @property {number} tensors
  * @property {number} bytes
+ * @property {number} made  tensors that it has ever made; an engine that none was made with is one that was replaced
  * @property {string | null} backend  null where none was chosen yet
  * @property {number | null} gpu  bytes that tensors have on the GPU; null where the backend has none, or does not tell
  * @property {number | null} gpu_allocated  with those that are kept for the next ones
@@ -55,6 +56,7 @@ class Watched {
     return {
       tensors: countOf(this.#engine),
       bytes: bytesOf(this.#engine),
+      made: this.#ledger.mark(),
       backend: name,
       gpu: memory.numBytesInGPU ?? null,
       gpu_allocated: memory.numBytesInGPUAllocated ?? memory.numBytesAllocatedInGPU ?? null,

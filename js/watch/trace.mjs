@@ -120,8 +120,7 @@ function releaseOf(stack) {
   if (!script) return null;
   const texts = /** @type {string[]} */ ([script.text, ...maps.payloadOf(script.url)?.sourcesContent ?? []].filter(Boolean));
   const said = new Set(texts.flatMap(text => [...text.matchAll(UNION)].map(({groups}) => groups?.release ?? valueOf(groups?.name, text))));
-  const core = new Set(cores(script.url));
-  for (const all of [said, core]) if (all.size === 1) return [...all][0] ?? null;
+  for (const all of [said, new Set(parts(script.url))]) if (all.size === 1) return [...all][0] ?? null;
   return null;
 }
 
@@ -131,11 +130,11 @@ function valueOf(name, text) {
   return text.match(new RegExp(`(?<![\\w$.])${name.replaceAll('$', '\\$')}\\s*=\\s*["'](\\d+\\.\\d+\\.\\d+[\\w.-]*)["']`))?.[1] ?? null;
 }
 
-/** The releases of tfjs-core whose source a map has. @param {string} url @returns {string[]} */
-function cores(url) {
+/** The releases of parts of TensorFlow.js, such as tfjs-core, whose sources a map has. @param {string} url @returns {string[]} */
+function parts(url) {
   const {sources = [], sourcesContent = []} = maps.payloadOf(url) ?? {};
   return sources.flatMap((/** @type {string} */ source, /** @type {number} */ index) => (
-    /tfjs-core\/(?:dist|src)\/version\.[jt]s$/.test(source) ? sourcesContent[index]?.match(/["'](\d+\.\d+\.\d+[\w.-]*)["']/)?.[1] ?? [] : []));
+    /tfjs-[\w-]+\/(?:dist|src)\/version\.[jt]s$/.test(source) ? sourcesContent[index]?.match(/["'](\d+\.\d+\.\d+[\w.-]*)["']/)?.[1] ?? [] : []));
 }
 
 process.stdout.write(JSON.stringify({stacks: request.stacks.map(traced), releases: request.libraries.map(releaseOf)}));

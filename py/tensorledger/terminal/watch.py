@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from rich.console import RenderableType
@@ -15,6 +15,8 @@ from tensorledger.terminal.leaks import at, leaks
 from tensorledger.terminal.marks import marked
 from tensorledger.watch.found import Engine, Failure, Leak, Level, Watched
 
+FRAMES = 8
+"""Frames that are shown of a stack in which no line is known to be the user's."""
 ERRORS = 5
 """Errors of the page's that are shown before the rest is counted."""
 HEADINGS = {
@@ -32,17 +34,13 @@ def report(found: Watched) -> Iterator[RenderableType]:
     if found.error is not None:
         yield from _failure(found.error, found.log)
     for engine in found.engines:
+        yield _headline(engine)
         yield _rounds(engine)
         yield from (Text(f"  {note}", style="yellow") for note in engine.notes)
         if engine.leaks:
             yield Text(f"left of {found.rounds} rounds:")
             yield from leaks(engine.leaks, _source)
-            lost = [leak for leak in engine.leaks if leak.stack and leak.stack[0].of == "library"]
-            if lost:
-                yield Text(
-                    "  a page whose scripts have no source map names no line of anybody's: build it with one to see it",
-                    style="dim",
-                )
+            yield from _unmapped(engine.leaks)
     yield from (Text(note, style="yellow") for note in found.notes)
     for error in found.page_errors[:ERRORS]:
         where = f" ({error.url}:{error.line})" if error.url else ""
@@ -52,6 +50,7 @@ def report(found: Watched) -> Iterator[RenderableType]:
 
 
 def _failure(error: Failure, log: str) -> Iterator[Text]:
+    yield from (Text(f"  {line}", style="dim") for line in error.message.splitlines()[1:] if line.strip())
     for frame in error.stack[:1]:
         yield Text(f"  at {at(frame)}")
         if error.source:
@@ -62,13 +61,24 @@ def _failure(error: Failure, log: str) -> Iterator[Text]:
         yield from (Text(f"  {line}", style="dim") for line in log.splitlines())
 
 
-def _rounds(engine: Engine) -> Table:
+def _unmapped(found: Sequence[Leak]) -> Iterator[Text]:
+    """Yield the places that are known where the script has no source map: in what a bundler has written."""
+    lost = [leak.stack for leak in found if leak.stack and all(frame.of == "library" for frame in leak.stack)]
+    if lost:
+        yield Text("  the script has no source map that says whose lines these are; the innermost first:", style="dim")
+        yield from (Text(f"    {at(frame)}", style="dim") for frame in lost[0][:FRAMES])
+
+
+def _headline(engine: Engine) -> Text:
     realm = engine.realm
     release = f"TensorFlow.js {engine.release}" if engine.release else "TensorFlow.js of a release that is not told"
     backend = f", {engine.backend}" if engine.backend else ""
     several = f", up to {realm.count} at once" if realm.count > 1 else ""
-    title = Text(f"{release}{backend}, in the {realm.kind} {realm.url}{several}", style="italic")
-    table = Table(title=title, title_justify="left")
+    return Text(f"{release}{backend}, in the {realm.kind} {realm.url}{several}", style="italic")
+
+
+def _rounds(engine: Engine) -> Table:
+    table = Table()
     table.add_column("after", no_wrap=True)
     shown = [name for name in HEADINGS if any(getattr(level, name) is not None for level in engine.rounds)]
     for name in shown:

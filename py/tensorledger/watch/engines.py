@@ -59,9 +59,9 @@ def plain(url: str) -> str:
 
 
 def keys(readings: Sequence[Reading]) -> list[Key]:
-    """Return all engines that had anything at any time, or all that were there where none had."""
+    """Return all engines that have ever made a tensor, or all where none has: early releases make more than they use."""
     found = list(dict.fromkeys(key for reading in readings for realm in reading.engines for key in reading.keys(realm)))
-    used = [key for key in found if any(reading.sum(key, "tensors") for reading in readings)]
+    used = [key for key in found if any(reading.sum(key, "made") for reading in readings)]
     return used or found
 
 

@@ -49,8 +49,8 @@ class Parsed:
             self.found.append((session, params))
 
 
-def scripts(realms: Realms, parsed: Parsed, urls: Collection[str], *, mapped: Collection[str]) -> list[Script]:
-    """Return the scripts at some URLs, and the maps of those at others. What cannot be had is left out."""
+def scripts(realms: Realms, parsed: Parsed, urls: Collection[str]) -> list[Script]:
+    """Return the scripts at some URLs, with their maps. What cannot be had is left out."""
     sessions = [target.session for target in realms.targets.values()]
     enabled = [realms.devtools.send("Debugger.enable", {}, session) for session in sessions]
     for answer in enabled:
@@ -73,7 +73,7 @@ def scripts(realms: Realms, parsed: Parsed, urls: Collection[str], *, mapped: Co
                 text=text.get("scriptSource") if text else None,
                 where=where,
                 map=_map(realms, session, urljoin(params["url"], where), sites)
-                if where and params["url"] in mapped and not LIBRARY.search(urlsplit(params["url"]).path)
+                if where and not LIBRARY.search(urlsplit(params["url"]).path)
                 else None,
             )
         )

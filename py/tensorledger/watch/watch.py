@@ -249,7 +249,9 @@ class _Course:
             raise _Stopped(self.failure("NavigatedAway", message))
         if urlsplit(url).netloc != urlsplit(self.asked.url).netloc:
             raise _Stopped(
-                self.failure("NavigatedAway", f"the page went away by itself, to {url}, which is not visited")
+                self.failure(
+                    "NavigatedAway", f"the page went away by itself, to {url}; {self.asked.url} alone is watched"
+                )
             )
 
     def _no_engine(self) -> str:
@@ -323,7 +325,7 @@ class _Course:
 
     def _traced(self, stacks: list[str], libraries: list[str]) -> Traced:
         try:
-            found = scripts(self.realms, self.parsed, urls([*stacks, *libraries]), mapped=urls(stacks))
+            found = scripts(self.realms, self.parsed, urls([*stacks, *libraries]))
             return trace(self.asked.url, found, stacks, libraries)
         except TraceFailed as error:
             self.notes.append(str(error))
@@ -360,9 +362,11 @@ class _Course:
 
 
 def _failed(failed: Failure) -> str:
-    where = {None: "", 0: " while warming up"}.get(failed.round, f" in round {failed.round}")
-    step = f"{failed.step}{where}: " if failed.stack or failed.step in ("setup", "action", "back") else ""
-    return f"{step}{failed.message}"
+    message = failed.message.splitlines()[0] if failed.message else failed.type
+    if failed.type == "NoTensorFlow" or (failed.round is None and failed.step == "load"):
+        return message
+    when = {None: "", 0: "warming up"}.get(failed.round, f"round {failed.round}")
+    return f"{', '.join(filter(None, [failed.step, when]))}: {message}"
 
 
 def _reason(found: Sequence[Engine], rounds: int) -> str:
@@ -382,4 +386,4 @@ def _grown(engine: Engine) -> str:
         told.append(f"{engine.growth.gpu:,} bytes on the GPU")
     if "realms" in engine.grows:
         told.append(f"a {engine.realm.kind} that is not ended")
-    return f"{', '.join(told)} stay of each round in the {engine.realm.kind}"
+    return f"each round leaves {', '.join(told)} in the {engine.realm.kind}"
