@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -151,11 +152,15 @@ def test_usage(go: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Chromium at /bin/false did not start" in found.text
 
 
-def test_an_interrupt_leaves_no_process_and_no_profile(site: Site, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_no_process_and_no_profile(site: Site, tmp_path: Path, how: signal.Signals) -> None:
     file = tmp_path / "slow.py"
     file.write_text(f"import time\n{GO}    time.sleep(60)\n", encoding="utf-8")
-    folder = tmp_path / "profiles"
-    folder.mkdir()
+    with tempfile.TemporaryDirectory(prefix="tl-") as folder:  # tmp_path is too long for Chromium's sockets
+        _interrupted(site, file, Path(folder), how)
+
+
+def _interrupted(site: Site, file: Path, folder: Path, how: signal.Signals) -> None:
     process = subprocess.Popen(
         command(f"{site.url}/script/", file),
         stdout=subprocess.PIPE,
@@ -167,7 +172,7 @@ def test_an_interrupt_leaves_no_process_and_no_profile(site: Site, tmp_path: Pat
         assert time.monotonic() < deadline
         time.sleep(0.1)
     children = _children(process.pid)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(how)
     assert process.wait(30) == 130
     assert process.stdout is not None
     assert "interrupted; the browser is closed" in process.stdout.read()

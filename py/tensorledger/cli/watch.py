@@ -73,6 +73,7 @@ def watch(
     if importlib.util.find_spec("playwright") is None:
         click.echo(f"Error: Playwright, which drives the page, is not installed; {DRIVER}", err=True)
         raise click.exceptions.Exit(2)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the browser is closed, and its profile removed
     shown = console()
     bar = progress(shown)
     try:

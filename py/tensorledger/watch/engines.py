@@ -59,7 +59,7 @@ def plain(url: str) -> str:
 
 
 def keys(readings: Sequence[Reading]) -> list[Key]:
-    """Return all engines that have ever made a tensor, or all where none has: early releases make more than they use."""
+    """Return all engines that have ever made a tensor, or all where none has: early releases have some to spare."""
     found = list(dict.fromkeys(key for reading in readings for realm in reading.engines for key in reading.keys(realm)))
     used = [key for key in found if any(reading.sum(key, "made") for reading in readings)]
     return used or found

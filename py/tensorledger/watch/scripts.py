@@ -19,7 +19,7 @@ from tensorledger.watch.realms import Realms, Target
 LARGEST = 128 * 2**20
 """Bytes of a map that are read; a larger one is not used."""
 CHUNK = 4 * 2**20
-LIBRARY = re.compile(r"/@tensorflow/tfjs|/tfjs@|/tf(?:-[a-z]+)?(?:\.[\w-]+)*\.js$")
+LIBRARY = re.compile(r"/@tensorflow/tfjs|/tfjs@|/tf(?:[-.][\w-]+)*\.js$")
 """TensorFlow.js's own builds, whose maps tell nothing that a user could change."""
 QUICK = 10.0
 """Seconds that one of these commands may take."""
