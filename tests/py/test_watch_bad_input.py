@@ -84,6 +84,12 @@ def test_a_page_that_throws_while_it_is_loaded_is_judged_and_its_error_is_told(s
     assert "the page threw: TypeError" in found.text
 
 
+def test_a_page_that_fails_for_want_of_a_webgpu_adapter_is_told_with_its_own_error(site: Site, go: Path) -> None:
+    found = run(f"{site.url}/bad/adapter.html", go, "--timeout", "3", rounds=1)
+    assert (found.status, found.json["error"]["step"]) == (2, "action"), found.text
+    assert "the page threw: TypeError: Cannot read properties of null (reading 'requestDevice')" in found.text
+
+
 def test_a_script_that_comes_to_no_end_is_told(site: Site, tmp_path: Path) -> None:
     file = tmp_path / "hang.py"
     file.write_text("def action(page):\n    page.click('#go', no_wait_after=True)\n", encoding="utf-8")

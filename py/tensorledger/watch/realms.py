@@ -191,7 +191,8 @@ class Realms:
         deadline = time.monotonic() + limit
         while not self.main and time.monotonic() < deadline:
             self.wait(0.1)
-        ready = self.targets[self.main].ready if self.main in self.targets else None
+        with self._changed:  # what is told when it is attached is told as a whole
+            ready = self.targets[self.main].ready if self.main in self.targets else None
         if ready is None:
             raise Unanswered(f"the browser opened no page within {limit:g} s")
         answered(ready, deadline - time.monotonic(), "what a page is told first")

@@ -51,7 +51,7 @@ class Parsed:
 
 def scripts(realms: Realms, parsed: Parsed, urls: Collection[str]) -> list[Script]:
     """Return the scripts at some URLs, with their maps. What cannot be had is left out."""
-    sessions = [target.session for target in realms.targets.values()]
+    sessions = list(realms.targets)
     enabled = [realms.devtools.send("Debugger.enable", {}, session) for session in sessions]
     for answer in enabled:
         _said(answer)
