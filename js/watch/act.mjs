@@ -10,6 +10,9 @@ const STEPS = ['setup', 'action', 'back'];
 const [, , playwright, file] = process.argv;
 const path = resolve(file);
 const socket = new Socket({fd: 3, readable: true, writable: true});
+/** Loaded while Chromium starts. @type {Promise<any>} */
+const loading = import(pathToFileURL(`${playwright}/index.mjs`).href);
+loading.catch(() => {}); // whoever asks for it is told
 /** @type {any} */
 let page = null;
 /** @type {any} */
@@ -50,7 +53,7 @@ const METHODS = {
   }).then(told => ({steps: [], ...told})),
 
   open_page: ({endpoint, timeout}) => answered(async () => {
-    const {chromium} = await import(pathToFileURL(`${playwright}/index.mjs`).href);
+    const {chromium} = await loading;
     const browser = await chromium.connectOverCDP(endpoint);
     const [context] = browser.contexts();
     [page] = context.pages();

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -103,11 +104,13 @@ class _Course:
     # --- the course
 
     def run(self, endpoint: str) -> None:
-        self.realms.ready(self.asked.timeout)
-        try:
-            self.action.open(endpoint)
-        except ActionFailed as failed:
-            raise self._threw(failed) from failed
+        with ThreadPoolExecutor(1) as beside:
+            opening = beside.submit(self.action.open, endpoint)
+            self.realms.ready(self.asked.timeout)
+            try:
+                opening.result()
+            except ActionFailed as failed:
+                raise self._threw(failed) from failed
         # Not before: of two that attach to a page while it goes somewhere, one may lose it.
         self._load()
         self.realms.answers_dialogs = False
