@@ -540,6 +540,7 @@
 
   // observer.mjs
   var KEY2 = /* @__PURE__ */ Symbol.for("tensorledger/watch");
+  var TELL = "tensorledger:found";
   var Watched = class {
     /** The serial number of the last tensor before each round. @type {[string, number][]} */
     #marks;
@@ -610,6 +611,7 @@
       const observer = this;
       watchEngines(function found(engine) {
         observer.#engines.push(new Watched(engine, observer.#round, found));
+        globalThis[TELL]?.("");
       });
     }
     /** Where it is. */

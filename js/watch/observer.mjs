@@ -10,6 +10,9 @@ import {watchEngines} from '../ledger/watch.mjs';
 /** Where it is asked, on the global object. */
 const KEY = Symbol.for('tensorledger/watch');
 
+/** What the watcher has put on the global object to be told that there is an engine: a worker may have ended when it asks. */
+const TELL = 'tensorledger:found';
+
 /**
  * @typedef {object} Reading  of one engine
  * @property {number} tensors
@@ -103,6 +106,7 @@ class Observer {
     const observer = this;
     watchEngines(function found(engine) {
       observer.#engines.push(new Watched(engine, observer.#round, found));
+      /** @type {any} */ (globalThis)[TELL]?.('');
     });
   }
 

@@ -112,6 +112,14 @@ def test_workers_that_are_never_ended_are_told_though_none_has_a_tensor(watch: W
     assert "each round leaves a worker that is not ended" in found.text
 
 
+def test_a_worker_that_ends_gives_back_what_it_leaks(watch: Watch) -> None:
+    found = watch("worker-leaks/?type=classic&leaks=yes&ends", GO)
+    assert found.status == 0, found.text
+    assert (
+        "2 rounds left nothing: each worker with TensorFlow.js had ended, and gave back all that it had" in found.text
+    )
+
+
 def test_a_leak_in_a_frame(watch: Watch) -> None:
     action = GO.replace("def action(page):\n", "def action(page):\n    page = page.frames[1]\n")
     found = watch("frame/", action)

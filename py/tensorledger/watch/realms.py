@@ -25,6 +25,8 @@ KINDS = {
 """The kinds of targets that run a page's scripts, as they are told to people."""
 
 ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+FOUND = "tensorledger:found"
+"""What the observer calls when there is an engine."""
 OBSERVER = "globalThis[Symbol.for('tensorledger/watch')]"
 BUSY = 2.0
 """Seconds after which a realm in which no engine was seen is not waited for: a thread of WebAssembly never answers."""
@@ -82,6 +84,8 @@ class Realms:
         self.targets: dict[str, Target] = {}
         self.errors: list[PageError] = []
         self.crashed: list[str] = []
+        self.found: set[str] = set()
+        """The kinds of realms in which there ever was an engine, those too that have ended."""
         self.main = ""
         """The session of the first page."""
         self.answers_dialogs = True
@@ -126,12 +130,13 @@ class Realms:
         self.targets[session] = Target(session, kind, info["targetId"], info["url"], parent)
         if kind == "page" and not self.main:
             self.main = session
+        devtools.send("Runtime.enable", {}, session)
+        devtools.send("Runtime.addBinding", {"name": FOUND}, session)
         if kind in ("page", "frame"):
             devtools.send("Page.enable", {}, session)
             devtools.send("Page.addScriptToEvaluateOnNewDocument", {"source": observer()}, session)
         else:
             devtools.send("Runtime.evaluate", {"expression": observer()}, session)
-        devtools.send("Runtime.enable", {}, session)
         devtools.send("Inspector.enable", {}, session)
         devtools.send("Target.setAutoAttach", ATTACH, session)
         self.targets[session].ready = devtools.send("Runtime.runIfWaitingForDebugger", {}, session)
@@ -160,6 +165,10 @@ class Realms:
     def _Runtime_executionContextsCleared(self, session: str, _: Event) -> None:
         if session in self.targets:
             self.targets[session].realms.clear()
+
+    def _Runtime_bindingCalled(self, session: str, params: Event) -> None:
+        if params["name"] == FOUND and session in self.targets:
+            self.found.add(self.targets[session].kind)
 
     def _Runtime_exceptionThrown(self, _: str, params: Event) -> None:
         details = params["exceptionDetails"]

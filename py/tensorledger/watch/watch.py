@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -124,7 +124,7 @@ class _Course:
             self.asked.told(f"warming up, {number + 1} of {self.asked.warm_up}")
             self._round()
         self._read()
-        if not self.readings[0].engines:
+        if not self.realms.found:
             raise _Stopped(self.failure("NoTensorFlow", self._no_engine()))
         self._rounds(1, self.asked.rounds)
         if engines.uneven(self.readings):
@@ -290,7 +290,7 @@ class _Course:
             browser="",
             rounds=judged,
             verdict="error" if failed else verdict,
-            reason=_failed(failed) if failed else _reason(found, judged),
+            reason=_failed(failed) if failed else _reason(found, judged, self.realms.found),
             seconds=0.0,
             engines=found,
             error=failed,
@@ -372,7 +372,10 @@ def _failed(failed: Failure) -> str:
     return f"{', '.join(filter(None, [failed.step, when]))}: {message}"
 
 
-def _reason(found: Sequence[Engine], rounds: int) -> str:
+def _reason(found: Sequence[Engine], rounds: int, kinds: Collection[str]) -> str:
+    if not found:
+        ended = " and ".join(sorted(kinds))
+        return f"{rounds} rounds left nothing: each {ended} with TensorFlow.js had ended, and gave back all that it had"
     if not any(engine.grows for engine in found):
         return f"{rounds} rounds left nothing"
     return "; ".join(_grown(engine) for engine in found if engine.grows)
