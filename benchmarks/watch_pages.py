@@ -39,18 +39,21 @@ def right(url: str, action: Path, lines: list[tuple[str, str]]) -> str:
         return f"status {found.status}: {found.text}"
     wanted = sorted(f":{line_of(PAGES / file, line)}" for file, line in lines)
     said = sorted(f":{line.rpartition(':')[2]}" for line in found.lines)
-    return "" if said == wanted else f"it names {found.lines}"
+    return "" if said == wanted else f"it names {found.lines}: {found.text}"
 
 
 @click.command()
 @click.option("--times", default=10, show_default=True, type=click.IntRange(min=1))
-def main(times: int) -> None:
+@click.option("--only", default="", help="Pages whose address has this in it.")
+def main(times: int, only: str) -> None:
     """Say of each page how often the answer was right, and what it was where it was not."""
     with tempfile.TemporaryDirectory(prefix="tl-") as folder:
         bundle(Path(folder) / "site")
         action = Path(folder) / "action.py"
         with served(Path(folder) / "site") as site:
             for page, (text, lines) in LINES.items():
+                if only not in page:
+                    continue
                 action.write_text(text, encoding="utf-8")
                 wrong = [said for _ in range(times) if (said := right(f"{site.url}/{page}", action, lines))]
                 kind = "leaks" if lines else "clean"

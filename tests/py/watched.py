@@ -100,7 +100,8 @@ class Run:
     def lines(self) -> list[str]:
         """The places that leak, as file:line."""
         leaks = [leak for engine in self.json["engines"] for leak in engine["leaks"]]
-        return list(dict.fromkeys(f"{leak['stack'][0]['file']}:{leak['stack'][0]['line']}" for leak in leaks))
+        stacks = [leak["stack"] for leak in leaks]
+        return list(dict.fromkeys(f"{stack[0]['file']}:{stack[0]['line']}" if stack else "nowhere" for stack in stacks))
 
     @property
     def growth(self) -> list[int]:
