@@ -10,6 +10,7 @@ import pytest
 from tensorledger.environment.node import node
 from tensorledger.environment.tree import is_checkout, tree
 from tensorledger.watch.growth import each, grows, steady
+from tensorledger.watch.trace import untraced
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,14 @@ def test_growth_is_by_round() -> None:
     assert each([0, 0, 1]) == 0.5
     assert steady([1, 2, 3])
     assert not steady([1, 2, 2])
+
+
+def test_a_place_that_cannot_be_traced_is_told_as_it_was_written() -> None:
+    stack = "Error\n    at e.tidy (http://a.example/b.js:5:10991)\n    at http://a.example/b.js:7:1"
+    assert [(frame.function, frame.file, frame.line, frame.column) for frame in untraced(stack).frames] == [
+        ("e.tidy", "http://a.example/b.js", 5, 10991),
+        ("", "http://a.example/b.js", 7, 1),
+    ]
 
 
 @pytest.mark.skipif(not is_checkout(), reason="esbuild is in a checkout")

@@ -17,6 +17,8 @@ from tensorledger.watch.scripts import Script
 SECONDS = 60.0
 PLACE = re.compile(r"((?:https?|file|blob|data|chrome-extension):[^\s()]+?):\d+:\d+\)?$", re.MULTILINE)
 
+FRAME = re.compile(r"^\s*at (?:(.*?) \()?(?:async )?(\S+?):(\d+):(\d+)\)?$", re.MULTILINE)
+
 
 class TraceFailed(Exception):
     """Node.js did not do it; the message has the end of what it said."""
@@ -36,6 +38,15 @@ class Traced(msgspec.Struct, frozen=True):
 
     stacks: list[Place]
     releases: list[str | None]
+
+
+def untraced(stack: str) -> Place:
+    """Return where something was made as V8 has written it, in whatever the page has run."""
+    frames = [
+        Frame(function=name or "", file=url, line=int(line), column=int(column), of="library")
+        for name, url, line, column in FRAME.findall(stack)
+    ]
+    return Place(frames, "")
 
 
 def urls(stacks: Sequence[str]) -> set[str]:

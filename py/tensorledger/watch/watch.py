@@ -23,7 +23,7 @@ from tensorledger.watch.realms import Realm as Seen
 from tensorledger.watch.realms import RealmHung, Realms
 from tensorledger.watch.scripts import Parsed, scripts
 from tensorledger.watch.started import Chromium
-from tensorledger.watch.trace import Place, Traced, TraceFailed, trace, urls
+from tensorledger.watch.trace import Place, Traced, TraceFailed, trace, untraced, urls
 
 POLL = 0.05
 """Seconds between two looks at whether tensors still come and go."""
@@ -332,7 +332,7 @@ class _Course:
             return trace(self.asked.url, found, stacks, libraries)
         except TraceFailed as error:
             self.notes.append(str(error))
-            return Traced([Place([], "") for _ in stacks], [None for _ in libraries])
+            return Traced([untraced(stack) for stack in stacks], [None for _ in libraries])
 
     def _engine(
         self,
