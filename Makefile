@@ -50,6 +50,7 @@ bench: setup
 	$(BIN)/python benchmarks/python_ledger.py
 	$(BIN)/python benchmarks/pytest_plugin.py
 	$(BIN)/python benchmarks/conversion.py
+	$(BIN)/python benchmarks/watch.py
 	$(BIN)/python benchmarks/detection.py
 
 # Every scenario on every stable release of TensorFlow.js: what is not measured yet, and then the data and their page.

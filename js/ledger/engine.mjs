@@ -28,6 +28,28 @@ const stateOf = engine => engine.state ?? engine;
 /** How many tensors the engine itself says there are. @param {any} engine @returns {number} */
 export const countOf = engine => stateOf(engine).numTensors;
 
+/** How many bytes the engine itself says they have. @param {any} engine @returns {number} */
+export const bytesOf = engine => stateOf(engine).numBytes;
+
+/**
+ * The backend that an engine has, by its name, and what that says of its memory. None is started for it: an engine that is asked
+ * for its memory does that.
+ * @param {any} engine
+ * @returns {{name: string | null, memory: Record<string, any>}}
+ */
+export function backendOf(engine) {
+  // Up to 1.0 it is the engine's own property; since, that is a getter.
+  const backend = engine.backendInstance ?? Object.getOwnPropertyDescriptor(engine, 'backend')?.value;
+  if (!backend) return {name: null, memory: {}};
+  const registry = Object.entries(/** @type {any} */ (globalThis).ENV?.registry ?? {});
+  const name = engine.backendName ?? registry.find(([, entry]) => /** @type {any} */ (entry).backend === backend)?.[0] ?? null;
+  try {
+    return {name, memory: backend.memory?.() ?? {}};
+  } catch {
+    return {name, memory: {}};
+  }
+}
+
 /** All open scopes. @param {any} engine @returns {{track: any[]}[]} */
 export const scopesOf = engine => stateOf(engine).scopeStack;
 

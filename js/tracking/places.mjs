@@ -21,7 +21,7 @@ const HERE = (() => {
 })();
 
 /** What is installed, what a page has from elsewhere, and the sources that TensorFlow.js's own maps name, which are nowhere where it is installed by another name. */
-const LIBRARY = /\/node_modules\/|\/@tensorflow\/tfjs|\/tfjs-(?:core|layers|converter|data|backend-\w+)\/src\//;
+export const LIBRARY = /\/node_modules\/|\/@tensorflow\/tfjs|\/tfjs-(?:core|layers|converter|data|backend-\w+)\/src\//;
 
 /** @param {string} path */
 function slashed(path) {

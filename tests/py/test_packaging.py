@@ -23,6 +23,8 @@ def test_the_wheel_has_one_top_level_package_with_the_tree_inside(wheel: Path) -
     for carried in (
         "js/worker/node.mjs",
         "js/protocol/schema.json",
+        "js/watch/observer.js",
+        "js/watch/trace.mjs",
         "js/scenarios/create-dispose.mjs",
         "py/scenarios/create_dispose.py",
         "harness/expectations/create-dispose.toml",

@@ -19,9 +19,9 @@ from tensorledger.expectations.expectation import expectation_for
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.target import Target
 
-BESIDE = ("scenarios", "addon", "tracking", "testing", "page", "index.mjs", "build.mjs")
-"""Of js/, what no cell depends on: the scenarios, which have keys of their own, what an addon is tried with, and what
-is only in the npm package."""
+BESIDE = ("scenarios", "addon", "tracking", "testing", "page", "watch", "index.mjs", "build.mjs")
+"""Of js/, what no cell depends on: the scenarios, which have keys of their own, what an addon is tried with, what is only
+in the npm package, and what `watch` has of its own."""
 
 FORMAT = 2
 """Of a line; raised when what is measured changes without a change of the files in js/."""

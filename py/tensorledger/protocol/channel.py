@@ -137,8 +137,15 @@ class Channel:
 
     def serve(self, methods: Methods) -> None:
         """Answer requests until the other side hangs up."""
-        while (envelope := self._receive(None)) is not None:
+        while self.answer_one(methods):
+            pass
+
+    def answer_one(self, methods: Methods) -> bool:
+        """Wait for a request and answer it; say whether there was one, or the other side has hung up."""
+        envelope = self._receive(None)
+        if envelope is not None:
             self._answer(envelope, methods)
+        return envelope is not None
 
     def notify(self, method: str, params: Message) -> None:
         """Tell, and expect no answer."""

@@ -300,6 +300,40 @@ class Nothing(Message, frozen=True):
     """The answer of a method that has none."""
 
 
+# --- with what runs an action on a page that is watched
+
+
+class LoadAction(Message, frozen=True):
+    """Load the action file."""
+
+
+class ActionLoaded(Message, frozen=True):
+    """Which of ``setup``, ``action`` and ``back`` it has, or why it cannot be used."""
+
+    steps: list[str]
+    error: Thrown | None
+
+
+class FindPage(Message, frozen=True):
+    """Find the page in the browser that has this endpoint."""
+
+    endpoint: str
+    timeout: float
+    """Seconds that Playwright waits for what it is told to do, unless the action says otherwise."""
+
+
+class Act(Message, frozen=True):
+    """Run one of the file's functions on the page."""
+
+    step: str
+
+
+class Acted(Message, frozen=True):
+    """How that went."""
+
+    error: Thrown | None
+
+
 METHODS: dict[str, tuple[type[Message], type[Message]]] = {
     "hello": (Hello, Welcome),
     "run": (RunScenario, Outcome),
@@ -310,5 +344,8 @@ METHODS: dict[str, tuple[type[Message], type[Message]]] = {
     "wait": (Wait, Waited),
     "open_page": (OpenPage, PageOpened),
     "close_page": (ClosePage, PageClosed),
+    "load_action": (LoadAction, ActionLoaded),
+    "find_page": (FindPage, Acted),
+    "act": (Act, Acted),
 }
 """Each method with the type of its parameters and of its result. ``reached`` is a notification."""

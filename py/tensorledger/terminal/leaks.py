@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -22,11 +22,15 @@ CALLERS = 3
 """Frames above the innermost that are shown: how that line was come to."""
 
 
-def leaks(found: Sequence[LiveTensor]) -> Iterator[Text]:
-    """Yield what is left, grouped by where it was made, the most bytes first."""
+Line = Callable[[LiveTensor], str]
+"""Says what stands in the line of source that some tensors were made at."""
+
+
+def leaks(found: Sequence[LiveTensor], line: Line | None = None) -> Iterator[Text]:
+    """Yield what is left, grouped by where it was made, the most bytes first. By default, lines are read from files."""
     places = _by_place(found)
     for stack, here in places[:PLACES]:
-        yield from _place(stack)
+        yield from _place(stack, line(here[0]) if line else source(stack[0]) if stack else "")
         for tensors in here[:TENSORS]:
             yield Text(f"    {leak(tensors)}")
             yield from (Text(f"      held by {held}", style="dim") for held in tensors.held)
@@ -48,7 +52,7 @@ def _by_place(found: Sequence[LiveTensor]) -> list[tuple[list[Frame], list[LiveT
     return [(users(group[0]), group) for group in groups]
 
 
-def _place(stack: list[Frame]) -> Iterator[Text]:
+def _place(stack: list[Frame], line: str) -> Iterator[Text]:
     if not stack:
         yield Text("  made in a scope that has not ended, or where no stack was taken:")
         return
@@ -58,7 +62,6 @@ def _place(stack: list[Frame]) -> Iterator[Text]:
         )
         return
     yield Text(f"  made at {at(stack[0])}")
-    line = source(stack[0])
     if line:
         yield Text(f"  > {line}", style="bold")
     yield from (Text(f"    called from {at(frame)}", style="dim") for frame in stack[1 : 1 + CALLERS])
