@@ -20,8 +20,8 @@ from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.target import Target
 
 BESIDE = ("scenarios", "addon", "tracking", "testing", "page", "watch", "index.mjs", "build.mjs")
-"""Of js/, what no cell depends on: the scenarios, which have keys of their own, what an addon is tried with, what is only
-in the npm package, and what `watch` has of its own."""
+"""Of js/, what no cell depends on: the scenarios, which have keys of their own, what an addon is tried with, the npm
+package's own, and `watch`'s."""
 
 FORMAT = 2
 """Of a line; raised when what is measured changes without a change of the files in js/."""
