@@ -50,6 +50,7 @@ bench: setup
 	$(BIN)/python benchmarks/python_ledger.py
 	$(BIN)/python benchmarks/pytest_plugin.py
 	$(BIN)/python benchmarks/conversion.py
+	$(BIN)/python benchmarks/page_seconds.py
 	$(BIN)/python benchmarks/watch.py
 	$(BIN)/python benchmarks/detection.py
 
