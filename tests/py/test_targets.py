@@ -168,3 +168,12 @@ def test_a_backend_in_the_browser_is_another_than_the_same_outside() -> None:
 def _target(text: str) -> Target:
     written = Pattern.parse(text)
     return Target(written.name, written.version, written.backend, written.browser)
+
+
+def test_all_backends_are_the_default_targets_and_every_other_backend() -> None:
+    found = resolve(["all-backends"])
+    assert tuple(found[: len(default())]) == default()
+    places = {str(target).rpartition("/")[2] for target in found if target.name == "tfjs"}
+    assert places == {"cpu", "wasm", "node", "webgl", "webgpu", "cpu+browser", "wasm+browser"}
+    on_cpu = [target.version for target in found if target.backend == "cpu" and not target.browser]
+    assert [target.version for target in found if target.backend == "webgl"] == on_cpu
