@@ -15,28 +15,32 @@ const tell = what => /** @type {any} */ (globalThis).tensorledgerTell(JSON.strin
 const arrived = [];
 /** @type {((line: string) => void) | null} */
 let waiting = null;
-/** @type {((memory: any) => void)[]} who has asked for it, by the number of the question */
-const asking = [];
+/** @type {Map<number, (memory: any) => void>} who has asked for it, by the number of the question; nobody once it is answered */
+const asking = new Map();
+let asked = 0;
 
 /** What that process says: a line of the harness's, or what it was asked. */
-Object.assign(globalThis, {
-  /** @param {{line?: string, memory?: object, asked?: number}} said */
-  tensorledgerHear({line, memory, asked}) {
-    if (asked !== undefined) {
-      asking[asked](memory);
-    } else if (line !== undefined && waiting) {
-      waiting(line);
-      waiting = null;
-    } else if (line !== undefined) {
-      arrived.push(line);
-    }
-  },
-});
+new EventSource(`${base}/ear/${searchParams.get('ear')}`).onmessage = ({data}) => {
+  const {line, memory, number} = JSON.parse(data);
+  if (number !== undefined) {
+    asking.get(number)?.(memory);
+    asking.delete(number);
+  } else if (waiting) {
+    waiting(line);
+    waiting = null;
+  } else {
+    arrived.push(line);
+  }
+};
 
 const host = browserHost({
   base,
   browser: String(searchParams.get('browser')),
-  memory: () => new Promise(resolve => tell({memory: asking.push(resolve) - 1})),
+  memory: () => new Promise(resolve => {
+    asked += 1;
+    asking.set(asked, resolve);
+    tell({memory: asked});
+  }),
   lost: why => tell({lost: why}),
 });
 const {Validator} = await host.importModule(`${searchParams.get('modules')}/@cfworker/json-schema/dist/esm/index.js`);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import secrets
 import socket
 from collections.abc import Coroutine
 from contextlib import suppress
@@ -13,7 +14,7 @@ from urllib.parse import quote
 
 from playwright.async_api import Browser, BrowserContext, CDPSession, Error
 
-from tensorledger.browser.files import Files
+from tensorledger.browser.files import Ear, Files
 from tensorledger.environment.tree import tree
 from tensorledger.protocol.channel import LONGEST_LINE
 
@@ -28,13 +29,13 @@ CLOSING = 10
 class Page:
     """A fresh page in a fresh context, until its channel closes or something breaks."""
 
-    def __init__(self, context: BrowserContext, cdp: CDPSession, end: socket.socket, log: int) -> None:
+    def __init__(self, context: BrowserContext, cdp: CDPSession, ear: Ear, end: socket.socket, log: int) -> None:
         self._context = context
         self._cdp = cdp
+        self._ear = ear
         self._end = end
         self._log = log
         self._writer: asyncio.StreamWriter | None = None
-        self._lines: asyncio.Queue[bytes] = asyncio.Queue()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._listens = False
         self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -46,7 +47,8 @@ class Page:
         context = await browser.new_context()
         page = await context.new_page()
         cdp = await context.new_cdp_session(page)
-        self = cls(context, cdp, end, log)
+        name = secrets.token_urlsafe()
+        self = cls(context, cdp, files.ear(name), end, log)
         page.on("console", lambda message: self._print(message.text))
         page.on("pageerror", lambda error: self._print(f"{error.name}: {error.message}"))
         page.on("crash", lambda _: self._ends("the page crashed"))
@@ -58,7 +60,7 @@ class Page:
         await cdp.send("Runtime.addBinding", {"name": BINDING})
         reader, self._writer = await asyncio.open_connection(sock=end, limit=LONGEST_LINE)
         self._do(self._listen(reader))
-        query = f"modules={quote(modules)}&browser={quote(browser.version)}"
+        query = f"modules={quote(modules)}&browser={quote(browser.version)}&ear={name}"
         await page.goto(f"{files.base}{quote(str(tree() / PAGE))}?{query}", wait_until="commit")
         return self
 
@@ -82,16 +84,8 @@ class Page:
         """Hand over what the harness says, until it hangs up."""
         with suppress(ConnectionError):  # it hung up, and had not read all that it was told
             while line := await reader.readline():
-                await self._lines.put(line)
+                self._say({"line": line.decode()})
         self._ends("its channel was closed")
-
-    async def _pass_on(self) -> None:
-        while True:
-            line = await self._lines.get()
-            await self._say({"line": line.decode()})
-
-    async def _say(self, what: dict[str, Any]) -> None:
-        await self._cdp.send("Runtime.evaluate", {"expression": f"tensorledgerHear({json.dumps(what)})"})
 
     def _told(self, event: dict[str, Any]) -> None:
         if event["name"] != BINDING or self._writer is None or self.closed.done():
@@ -102,7 +96,6 @@ class Page:
                     self._writer.write(line.encode() + b"\n")
                 case {"listens": True} if not self._listens:
                     self._listens = True
-                    self._do(self._pass_on())
                 case {"memory": int(asked)}:
                     self._do(self._tell_memory(asked))
                 case {"lost": str(why)}:
@@ -125,7 +118,10 @@ class Page:
             "external": usage["backingStorageSize"],
             "embedder": usage["embedderHeapUsedSize"],
         }
-        await self._say({"memory": {"heap": heap, "process": {}}, "asked": asked})
+        self._say({"memory": {"heap": heap, "process": {}}, "number": asked})
+
+    def _say(self, what: dict[str, Any]) -> None:
+        self._ear.say(json.dumps(what))
 
     def _print(self, text: str) -> None:
         if self.closed.done():  # and its log may be closed, its number another's
@@ -144,6 +140,7 @@ class Page:
     async def _close(self) -> None:
         for task in self._tasks - {asyncio.current_task()}:
             task.cancel()
+        self._ear.close()
         with suppress(Error, asyncio.TimeoutError):  # it went with the browser
             await asyncio.wait_for(self._context.close(), CLOSING)
         if self._writer is not None:

@@ -42,6 +42,11 @@ def _bytes(name: str, part: str, key: str, retains: str) -> Level:
     return Level(name, part, key, "bytes", base=512, each=256, coarse=256 * KIB, retains=retains)
 
 
+def _on_gpu(key: str, retains: str) -> Level:
+    """Return a level of bytes that TensorFlow.js counts exactly: what grows by a texel, grows."""
+    return Level("backend", "backend", key, "bytes", base=1, each=0, coarse=4, retains=retains)
+
+
 def _resident(retains: str) -> Level:
     return Level("process", "process", "resident", "bytes", base=64 * KIB, each=0, coarse=None, retains=retains)
 
@@ -57,8 +62,8 @@ LEVELS: dict[str, tuple[Level, ...]] = {
         ),
         _bytes("native", "heap", "external", "array buffers that V8 frees late"),
         _bytes("backend", "backend", "wasm", "the memory of WebAssembly, which grows and never shrinks"),
-        _bytes("backend", "backend", "gpu", "buffers that WebGPU frees with its next command"),
-        _bytes("backend", "backend", "gpu_allocated", "textures and buffers that are kept to be used again"),
+        _on_gpu("gpu", "buffers that WebGPU frees with its next command"),
+        _on_gpu("gpu_allocated", "textures and buffers that are kept to be used again"),
         _resident("pages that V8 frees lazily"),
     ),
     "py": (
