@@ -50,7 +50,18 @@ export function browserHost({base, browser, memory, lost}) {
       return started;
     },
     lacks,
-    importModule: path => import(address(path)),
+    async importModule(path) {
+      try {
+        return await import(address(path));
+      } catch (error) {
+        const {message} = /** @type {Error} */ (error);
+        if (error instanceof TypeError && /dynamically imported module|module specifier/.test(message)) {
+          const what = message.replaceAll(base, '');
+          throw new TypeError(`${path} cannot be loaded in a page, which takes ES modules and none of Node.js's or npm's: ${what}`, {cause: error});
+        }
+        throw error;
+      }
+    },
     original: place => place,
     of: whose,
     shown(url) {

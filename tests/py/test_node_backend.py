@@ -92,8 +92,8 @@ def write(folder: Path, text: str) -> Path:
 
 
 def entries(cache: Path) -> list[str]:
-    """Return what is in the cache's folder of addons, but for the locks."""
-    return sorted(path.name for path in (cache / "addons").iterdir() if path.suffix != ".lock")
+    """Return what is in the cache's folder of addons, but for the locks and the digests."""
+    return sorted(path.name for path in (cache / "addons").iterdir() if path.suffix not in (".lock", ".sha256"))
 
 
 # --- built
@@ -120,6 +120,9 @@ def test_processes_that_build_at_once_compile_once_and_who_comes_later_not_at_al
     assert compiled.read_text(encoding="utf-8").splitlines() == ["compiled"]
     monkeypatch.setattr(addon, "_run", lambda *_: pytest.fail("it is there already"))
     assert parts.built() == parts.file()
+    parts.file().write_bytes(parts.file().read_bytes()[:1000])
+    with pytest.raises(pytest.fail.Exception, match="it is there already"):
+        parts.built()  # what is damaged is built anew
 
 
 @needs_compiler

@@ -74,16 +74,18 @@ class Addon:
         """
         try:
             file = self.file()
-            if file.is_file():
+            if _is_whole(file):
                 return file
             file.parent.mkdir(exist_ok=True)
             with FileLock(f"{file}.lock"):
-                if not file.is_file():
+                if not _is_whole(file):
+                    file.unlink(missing_ok=True)
                     for unfinished in file.parent.glob(f".{file.name}.*"):
                         shutil.rmtree(unfinished, ignore_errors=True)  # of a build that was killed
                     with whole_file(file) as made:
                         self._compile(made)
                         _try(made)
+                    _mark(file).write_text(_digest(file), encoding="ascii")
         except OSError as error:
             raise CacheUnusable(cache_folder() / "addons", error) from error
         return file
@@ -111,6 +113,22 @@ class Addon:
         includes = ["-I", str(self.headers), "-I", str(self.tensorflow / "include")]
         command = [compiler, *OPTIONS, *includes, *map(str, self._parts()), *linker, "-o", str(made)]
         _run(command, f"{COMPILER} could not compile tfjs-node's addon against the TensorFlow in {self.tensorflow}")
+
+
+def _mark(file: Path) -> Path:
+    return file.with_suffix(".sha256")
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _is_whole(file: Path) -> bool:
+    """Say whether the addon is there as it was built: a cache can be damaged, or cleaned up in."""
+    try:
+        return _mark(file).read_text(encoding="ascii") == _digest(file)
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _try(made: Path) -> None:

@@ -110,7 +110,7 @@ class Starter:
             stem.kill()
             status = stem.status(1)
             log = stem.log.text(wait=1.0)
-            what = "opening a page in Chromium" if target.browser else f"importing TensorFlow and {target.name}"
+            what = f"opening a page in {chromium()}" if target.browser else f"importing TensorFlow and {target.name}"
             reason = f"{what} failed ({type(error).__name__}, exit status {status})"
             raise WorkerNotStarted(reason, log) from error
 
