@@ -96,6 +96,19 @@ def test_array_buffers_that_a_page_keeps_are_caught_as_native_growth(page: Page)
     assert ran.result.growth is not None and (ran.result.growth.native or 0) == pytest.approx(2**20, rel=0.05)
 
 
+def test_reading_a_page_leaves_nothing_in_it(page: Page) -> None:
+    ran = page("export default async function* () {\n  yield 'nothing';\n}", cycles=40)
+    assert ran.result.verdict == "pass", ran.result.reason
+    assert not ran.result.confidence
+
+
+def test_one_texture_a_cycle_is_caught_though_no_tensor_shows_it(page: Page) -> None:
+    source = "export default ({tf}) => { tf.backend().acquireTexture([4, 4], 1, 'float32', false); };"
+    ran = page(source, target=WEBGL, cycles=4)
+    assert ran.result.verdict == "fail"
+    assert "backend grows by 64 ± 0 bytes per cycle" in ran.result.reason
+
+
 def test_what_a_scenario_prints_is_its_log(page: Page) -> None:
     ran = page("""
         export default () => {

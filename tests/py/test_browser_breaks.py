@@ -357,7 +357,7 @@ def test_a_chromium_that_exits_at_once_is_an_error_with_what_it_printed(
     monkeypatch.setenv(VARIABLE, str(program))
     with Workers() as workers:
         kind, message = broken(Page(workers, tmp_path)(GOOD))
-    assert kind == "WorkerNotStarted" and "opening a page in Chromium failed" in message
+    assert kind == "WorkerNotStarted" and f"opening a page in {program} failed" in message
     assert "cannot open the display" in message
 
 
