@@ -25,9 +25,10 @@ $(READY): requirements.lock pyproject.toml package.json package-lock.json
 harness: setup
 	$(BIN)/pytest harness
 
-# Two processes at once, each a file: many tests of a file look at one measurement.
+# Two processes at once, each a file: many tests of a file look at one measurement. In their order: files of few tests that
+# take minutes would come last, and one process would wait for the other.
 test: setup
-	$(BIN)/pytest tests/py tests/plugin -n 2 --dist loadfile
+	$(BIN)/pytest tests/py tests/plugin -n 2 --dist loadfile --no-loadscope-reorder
 	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
 	    --no-warnings --expose-gc --test tests/js
 
