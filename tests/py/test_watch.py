@@ -105,11 +105,23 @@ def test_a_leak_in_a_module_worker_alone(watch: Watch) -> None:
     assert line.endswith(f"tests/pages/worker/module.mjs:{line_of(PAGES / 'worker' / 'module.mjs', 'square')}")
 
 
-def test_workers_that_are_never_ended_are_told_though_none_has_a_tensor(watch: Watch) -> None:
-    found = watch("worker-leaks/?type=classic&anew", GO)
+@pytest.mark.parametrize("query", ["", "&versions"])
+def test_workers_that_are_never_ended_are_told_though_none_has_a_tensor(watch: Watch, query: str) -> None:
+    found = watch(f"worker-leaks/?type=classic&anew{query}", GO)
     assert found.status == 1, found.text
-    assert found.json["engines"][0]["grows"] == ["realms"]
+    (engine,) = found.json["engines"]
+    assert engine["grows"] == ["realms"]
     assert "each round leaves a worker that is not ended" in found.text
+
+
+def test_frames_that_are_never_removed_are_told_together_though_each_has_another_path(watch: Watch) -> None:
+    found = watch("frame/anew.html", GO)
+    assert (found.status, found.growth) == (1, [1]), found.text
+    (engine,) = found.json["engines"]
+    assert engine["grows"] == ["tensors", "realms"]
+    assert engine["realm"]["url"].endswith("/item/…")
+    assert "each round leaves a frame that is not removed, 1 tensor, 20 bytes" in found.text
+    assert found.lines == [f"frame/item.html?number={number}:7" for number in (2, 3)]
 
 
 def test_a_worker_that_ends_gives_back_what_it_leaks(watch: Watch) -> None:
