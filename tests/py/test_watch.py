@@ -121,7 +121,8 @@ def test_frames_that_are_never_removed_are_told_together_though_each_has_another
     assert engine["grows"] == ["tensors", "realms"]
     assert engine["realm"]["url"].endswith("/item/…")
     assert "each round leaves a frame that is not removed, 1 tensor, 20 bytes" in found.text
-    assert found.lines == [f"frame/item.html?number={number}:7" for number in (2, 3)]
+    assert found.lines == ["frame/item.html?number=2:7"]
+    assert found.json["engines"][0]["leaks"][0]["rounds"] == {"1": 1, "2": 1}
 
 
 def test_a_worker_that_ends_gives_back_what_it_leaks(watch: Watch) -> None:
@@ -138,6 +139,13 @@ def test_a_leak_in_a_frame(watch: Watch) -> None:
     assert found.status == 1, found.text
     assert found.lines == [f"script/?leaks=yes:{line_of(PAGES / 'script' / 'index.html', 'x.matMul(x)')}"]
     assert found.json["engines"][0]["realm"]["kind"] == "frame"
+
+
+def test_pages_that_the_action_opens_are_counted_from_their_first_tensor_on(watch: Watch) -> None:
+    found = watch("frame/anew.html?opens=window", GO, rounds=3)
+    assert found.status == 1, found.text
+    assert [level["tensors"] for level in found.json["engines"][0]["rounds"]] == [1, 2, 3, 4]
+    assert "each round leaves a page that is not closed, 1 tensor, 20 bytes" in found.text
 
 
 def test_two_releases_at_once_are_told_engine_by_engine(watch: Watch) -> None:

@@ -41,7 +41,7 @@ def leaks(left: Sequence[Left], places: Mapping[str, Place], rounds: Sequence[in
         place = places.get(group.stack or "")
         frames = place.frames if place else []
         own = [frame for frame in frames if frame.of == "user"] or frames[:1]
-        where = tuple((frame.file, frame.line, frame.column) for frame in own)
+        where = tuple((frame.file.partition("?")[0], frame.line, frame.column) for frame in own)
         groups.setdefault((where, group.shape, group.dtype), []).append(group)
     found = [_leak(groups[key], places) for key in groups]
     for least in (len(rounds), 2, 1):
