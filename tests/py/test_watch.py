@@ -87,7 +87,10 @@ def test_without_a_map_places_are_those_of_the_bundle(watch: Watch) -> None:
     assert found.status == 1, found.text
     (line,) = found.lines
     assert line.startswith("bundled-leaks/unmapped.js:")
-    assert "the script has no source map" in found.text
+    assert "made in a bundle without a source map, which has the library in it too" in found.text
+    assert "no line of yours on the stack" not in found.text
+    (place,) = (leak["stack"] for leak in found.json["engines"][0]["leaks"])
+    assert len(place) > 1
 
 
 def test_a_leak_in_a_classic_worker_alone(watch: Watch) -> None:
@@ -98,8 +101,9 @@ def test_a_leak_in_a_classic_worker_alone(watch: Watch) -> None:
     assert watch("worker-leaks/?type=classic", GO).status == 0
 
 
-def test_a_leak_in_a_module_worker_alone(watch: Watch) -> None:
-    found = watch("worker-leaks/?type=module", GO)
+@pytest.mark.parametrize("query", ["type=module", "type=module&script=minified.js", "type=classic&script=minified.js"])
+def test_a_leak_in_a_bundled_worker_alone(watch: Watch, query: str) -> None:
+    found = watch(f"worker-leaks/?{query}", GO)
     assert found.status == 1, found.text
     (line,) = found.lines
     assert line.endswith(f"tests/pages/worker/module.mjs:{line_of(PAGES / 'worker' / 'module.mjs', 'square')}")

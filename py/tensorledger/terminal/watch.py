@@ -11,12 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from tensorledger.protocol.messages import LiveTensor
-from tensorledger.terminal.leaks import at, leaks
+from tensorledger.terminal.leaks import FRAMES, at, leaks
 from tensorledger.terminal.marks import marked
 from tensorledger.watch.found import Engine, Failure, Leak, Level, Watched
 
-FRAMES = 8
-"""Frames that are shown of a stack in which no line is known to be the user's."""
 ERRORS = 5
 """Errors of the page's that are shown before the rest is counted."""
 HEADINGS = {
@@ -39,7 +37,7 @@ def report(found: Watched) -> Iterator[RenderableType]:
         yield from (Text(f"  {note}", style="yellow") for note in engine.notes)
         if engine.leaks:
             yield Text(f"left of {found.rounds} rounds:")
-            yield from leaks(engine.leaks, _source)
+            yield from leaks(engine.leaks, _source, _is_bundled)
             yield from _unmapped(engine.leaks)
     yield from (Text(note, style="yellow") for note in found.notes)
     for error in found.page_errors[:ERRORS]:
@@ -63,7 +61,11 @@ def _failure(error: Failure, log: str) -> Iterator[Text]:
 
 def _unmapped(found: Sequence[Leak]) -> Iterator[Text]:
     """Yield the places that are known where the script has no source map: in what a bundler has written."""
-    lost = [leak.stack for leak in found if leak.stack and all(frame.of == "library" for frame in leak.stack)]
+    lost = [
+        leak.stack
+        for leak in found
+        if leak.stack and not leak.bundled and all(frame.of == "library" for frame in leak.stack)
+    ]
     if lost:
         yield Text("  the script has no source map that says whose lines these are; the innermost first:", style="dim")
         yield from (Text(f"    {at(frame)}", style="dim") for frame in lost[0][:FRAMES])
@@ -97,6 +99,10 @@ def _level(before: Level | None, level: Level | None, quantity: str) -> str:
     if earlier is None or quantity == "heap":
         return f"{value:,}"
     return f"{value:,}  {value - earlier:+,}" if value != earlier else f"{value:,}  [dim]=[/]"
+
+
+def _is_bundled(leak: LiveTensor) -> bool:
+    return isinstance(leak, Leak) and leak.bundled
 
 
 def _source(leak: LiveTensor) -> str:

@@ -134,7 +134,7 @@ class Realms:
         devtools.send("Runtime.addBinding", {"name": FOUND}, session)
         if kind in ("page", "frame"):
             devtools.send("Page.enable", {}, session)
-            # At once too: a window that a page opens may have its context before it is told, and keeps that for its document.
+            # At once too: a window that a page opens may have its context before that, and keep it for its document.
             now = {"source": observer(), "runImmediately": True}
             devtools.send("Page.addScriptToEvaluateOnNewDocument", now, session)
         else:
