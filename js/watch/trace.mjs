@@ -114,8 +114,9 @@ function traced(stack) {
   }));
   const found = fromUser(all).map(frame => ({...frame, function: nameIn(frame.function, places.get(frame.file) ?? frame.file)}));
   const [here] = found;
-  const alone = all.every(frame => frame.of === 'library' && places.get(frame.file) === library) ? library : null;
-  const bundled = alone !== null && maps.textOf(alone) === null && !BUILD.test(alone.replace(/[?#].*/, ''));
+  const called = /** @type {string | null} */ (library);
+  const isAlone = called !== null && all.every(frame => frame.of === 'library' && places.get(frame.file) === called);
+  const bundled = isAlone && maps.textOf(called) === null && !BUILD.test(called.replace(/[?#].*/, ''));
   return {frames: found, source: here ? cut(lineOf(places.get(here.file) ?? here.file, here.line), here.column) : '', bundled};
 }
 
