@@ -172,6 +172,17 @@ def test_what_is_replaced_or_cached_once_is_no_leak_and_every_second_round_is(
     found = watch(f"script/?leaks={kind}", GO, rounds=5)
     assert found.status == status, found.text
     assert found.json["rounds"] == (5 if kind == "replaced" else 10)
+    kept = "did not keep growing over 10 rounds: 1 tensor was left in all"
+    assert (kept in found.text, "rounds left nothing" in found.text) == (kind == "cached", kind == "replaced")
+
+
+def test_a_cache_that_is_still_filling_is_told_with_what_else_it_may_be(watch: Watch) -> None:
+    found = watch("script/?leaks=latest", GO, rounds=3)
+    assert (found.status, found.growth) == (1, [1]), found.text
+    assert "still referred to: a cache that is still filling looks the same; --rounds 40 tells" in found.text
+    full = watch("script/?leaks=latest", GO, rounds=6)
+    assert full.status == 0, full.text
+    assert "did not keep growing over 12 rounds: 3 tensors were left in all" in full.text
 
 
 # --- actions

@@ -17,6 +17,8 @@ from tensorledger.watch.found import Engine, Failure, Leak, Level, Watched
 
 ERRORS = 5
 """Errors of the page's that are shown before the rest is counted."""
+ROUNDS = 40
+"""Rounds in which a cache of a usual size is full, and is seen not to grow."""
 HEADINGS = {
     "tensors": "tensors",
     "bytes": "bytes",
@@ -39,6 +41,7 @@ def report(found: Watched) -> Iterator[RenderableType]:
             yield Text(f"left of {found.rounds} rounds:")
             yield from leaks(engine.leaks, _source, _is_bundled)
             yield from _unmapped(engine.leaks)
+            yield from _filling(engine, found.rounds)
     yield from (Text(note, style="yellow") for note in found.notes)
     for error in found.page_errors[:ERRORS]:
         where = f" ({error.url}:{error.line})" if error.url else ""
@@ -69,6 +72,13 @@ def _unmapped(found: Sequence[Leak]) -> Iterator[Text]:
     if lost:
         yield Text("  the script has no source map that says whose lines these are; the innermost first:", style="dim")
         yield from (Text(f"    {at(frame)}", style="dim") for frame in lost[0][:FRAMES])
+
+
+def _filling(engine: Engine, rounds: int) -> Iterator[Text]:
+    """Yield what else than a leak it may be: a cache with a bound, as of the last so many results."""
+    if rounds < ROUNDS and "realms" not in engine.grows and any(leak.reachable for leak in engine.leaks):
+        hint = f"still referred to: a cache that is still filling looks the same; --rounds {ROUNDS} tells"
+        yield Text(f"  {hint}", style="yellow")
 
 
 def _headline(engine: Engine) -> Text:

@@ -382,8 +382,27 @@ def _reason(found: Sequence[Engine], rounds: int, kinds: Collection[str]) -> str
         ended = " and ".join(sorted(kinds))
         return f"{rounds} rounds left nothing: each {ended} with TensorFlow.js had ended, and gave back all that it had"
     if not any(engine.grows for engine in found):
-        return f"{rounds} rounds left nothing"
+        kept = _kept(found)
+        return (
+            f"did not keep growing over {rounds} rounds: {kept} left in all"
+            if kept
+            else f"{rounds} rounds left nothing"
+        )
     return "; ".join(_grown(engine) for engine in found if engine.grows)
+
+
+def _kept(found: Sequence[Engine]) -> str:
+    """Return what there is more of than before the first round, though it does not go on growing; empty for nothing."""
+    for quantity, one, several in (
+        ("tensors", "tensor was", "tensors were"),
+        ("bytes", "byte was", "bytes were"),
+        ("gpu", "byte on the GPU was", "bytes on the GPU were"),
+    ):
+        ends = [(getattr(engine.rounds[0], quantity), getattr(engine.rounds[-1], quantity)) for engine in found]
+        more = sum(max(0, last - first) for first, last in ends if None not in (first, last))
+        if more:
+            return f"{more:,} {one if more == 1 else several}"
+    return ""
 
 
 def _grown(engine: Engine) -> str:
