@@ -109,9 +109,8 @@ def test_a_leak_in_a_bundled_worker_alone(watch: Watch, query: str) -> None:
     assert line.endswith(f"tests/pages/worker/module.mjs:{line_of(PAGES / 'worker' / 'module.mjs', 'square')}")
 
 
-@pytest.mark.parametrize("query", ["", "&versions"])
-def test_workers_that_are_never_ended_are_told_though_none_has_a_tensor(watch: Watch, query: str) -> None:
-    found = watch(f"worker-leaks/?type=classic&anew{query}", GO)
+def test_workers_that_are_never_ended_are_told_though_none_has_a_tensor_and_each_a_query(watch: Watch) -> None:
+    found = watch("worker-leaks/?type=classic&anew&versions", GO)
     assert found.status == 1, found.text
     (engine,) = found.json["engines"]
     assert engine["grows"] == ["realms"]
@@ -177,12 +176,9 @@ def test_what_is_replaced_or_cached_once_is_no_leak_and_every_second_round_is(
 
 
 def test_a_cache_that_is_still_filling_is_told_with_what_else_it_may_be(watch: Watch) -> None:
-    found = watch("script/?leaks=latest", GO, rounds=3)
+    found = watch("script/?leaks=latest", GO)
     assert (found.status, found.growth) == (1, [1]), found.text
     assert "still referred to: a cache that is still filling looks the same; --rounds 40 tells" in found.text
-    full = watch("script/?leaks=latest", GO, rounds=6)
-    assert full.status == 0, full.text
-    assert "did not keep growing over 12 rounds: 3 tensors were left in all" in full.text
 
 
 # --- actions

@@ -25,6 +25,7 @@ from tensorledger.watch.trace import untraced
         ([9, 8, 7], False),  # it gives back
         ([5, 9, 9, 9, 9, 9, 9], False),  # a cache, filled in the first round
         ([5, 5, 5, 9, 9, 9, 9], False),  # … in the third
+        ([1, 2, 3, 4, 4, 4, 4, 4, 4, 4, 4], False),  # one with a bound, once it is full
         ([0, 1, 2, 0, 1, 2, 0, 1, 2], False),  # emptied now and then
         ([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5], True),  # of every second round
         ([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3], True),  # of every third

@@ -184,6 +184,8 @@ class _Course:
         return f"the page did not load within {self.asked.timeout:g} s: {why} (--timeout says how long is waited)"
 
     def _step(self, step: str) -> None:
+        if step not in self.action.steps:
+            return
         self.step = step
         try:
             self.action.run(step)
@@ -193,6 +195,8 @@ class _Course:
                 self._stayed()
             raise self._threw(failed) from failed
         self._alive()
+        if step != "setup":
+            self._stayed()
 
     def _settle(self) -> None:
         """Wait until no tensor comes or goes any more, and collect garbage."""
