@@ -24,7 +24,8 @@ import {SourceMaps, inline} from '../worker/sourcemaps.mjs';
  * @typedef {{function: string, file: string, line: number, column: number | null, of: string}} Frame
  *
  * @typedef {object} Traced
- * @property {{frames: Frame[], source: string}[]} stacks  each from the user's innermost frame on, with that one's line of source
+ * @property {{frames: Frame[], source: string, bundled: boolean}[]} stacks  each from the user's innermost frame on, with that one's
+ *   line of source; `bundled`: all are in one script without a map that has the library in it
  * @property {(string | null)[]} releases  of each library
  */
 
@@ -33,6 +34,9 @@ const BEFORE = 60, WIDTH = 160;
 
 /** Frameworks and what else is installed are no more the user's than TensorFlow.js is. */
 const INSTALLED = /(?:^|\/)node_modules\//;
+
+/** TensorFlow.js's own builds, of which nothing is the user's. */
+const BUILD = /\/@tensorflow\/tfjs|\/tfjs@|\/tf(?:[-.][\w-]+)*\.js$/;
 
 /** How TensorFlow.js says its releases, in any build of it: {"tfjs-core": …, tfjs: "4.22.0"}, or by the name of a variable. */
 const UNION = /["']?tfjs-converter["']?\s*:[^{}]*?[,{\s]["']?tfjs["']?\s*:\s*(?:["'](?<release>\d+\.\d+\.\d+[\w.-]*)["']|(?<name>[\w$]+))/g;
@@ -110,7 +114,10 @@ function traced(stack) {
   }));
   const found = fromUser(all).map(frame => ({...frame, function: nameIn(frame.function, places.get(frame.file) ?? frame.file)}));
   const [here] = found;
-  return {frames: found, source: here ? cut(lineOf(places.get(here.file) ?? here.file, here.line), here.column) : ''};
+  const called = /** @type {string | null} */ (library);
+  const isAlone = called !== null && all.every(frame => frame.of === 'library' && places.get(frame.file) === called);
+  const bundled = isAlone && maps.textOf(called) === null && !BUILD.test(called.replace(/[?#].*/, ''));
+  return {frames: found, source: here ? cut(lineOf(places.get(here.file) ?? here.file, here.line), here.column) : '', bundled};
 }
 
 /** The release of the TensorFlow.js that made an engine, as its script says; null where that does not, or says several. @param {string} stack */

@@ -14,6 +14,7 @@ const bundles = [
   ['react', 'main.jsx', 'main.js', true, {format: 'esm', minify: true, sourcemap: true}],
   ['bundled', 'main.mjs', 'main.js', false, {format: 'iife', minify: true, sourcemap: true}],
   ['worker', 'module.mjs', 'module.js', false, {format: 'esm', sourcemap: 'inline'}],
+  ['worker', 'module.mjs', 'minified.js', false, {format: 'iife', minify: true, sourcemap: true}],
 ];
 
 for (const folder of ['script', 'frame', 'releases', 'bad']) cpSync(join(here, folder), join(out, folder), {recursive: true});

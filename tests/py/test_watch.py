@@ -87,7 +87,10 @@ def test_without_a_map_places_are_those_of_the_bundle(watch: Watch) -> None:
     assert found.status == 1, found.text
     (line,) = found.lines
     assert line.startswith("bundled-leaks/unmapped.js:")
-    assert "the script has no source map" in found.text
+    assert "made in a bundle without a source map, which has the library in it too" in found.text
+    assert "no line of yours on the stack" not in found.text
+    (place,) = (leak["stack"] for leak in found.json["engines"][0]["leaks"])
+    assert len(place) > 1
 
 
 def test_a_leak_in_a_classic_worker_alone(watch: Watch) -> None:
@@ -98,18 +101,31 @@ def test_a_leak_in_a_classic_worker_alone(watch: Watch) -> None:
     assert watch("worker-leaks/?type=classic", GO).status == 0
 
 
-def test_a_leak_in_a_module_worker_alone(watch: Watch) -> None:
-    found = watch("worker-leaks/?type=module", GO)
+@pytest.mark.parametrize("query", ["type=module", "type=module&script=minified.js", "type=classic&script=minified.js"])
+def test_a_leak_in_a_bundled_worker_alone(watch: Watch, query: str) -> None:
+    found = watch(f"worker-leaks/?{query}", GO)
     assert found.status == 1, found.text
     (line,) = found.lines
     assert line.endswith(f"tests/pages/worker/module.mjs:{line_of(PAGES / 'worker' / 'module.mjs', 'square')}")
 
 
-def test_workers_that_are_never_ended_are_told_though_none_has_a_tensor(watch: Watch) -> None:
-    found = watch("worker-leaks/?type=classic&anew", GO)
+def test_workers_that_are_never_ended_are_told_though_none_has_a_tensor_and_each_a_query(watch: Watch) -> None:
+    found = watch("worker-leaks/?type=classic&anew&versions", GO)
     assert found.status == 1, found.text
-    assert found.json["engines"][0]["grows"] == ["realms"]
+    (engine,) = found.json["engines"]
+    assert engine["grows"] == ["realms"]
     assert "each round leaves a worker that is not ended" in found.text
+
+
+def test_frames_that_are_never_removed_are_told_together_though_each_has_another_path(watch: Watch) -> None:
+    found = watch("frame/anew.html", GO)
+    assert (found.status, found.growth) == (1, [1]), found.text
+    (engine,) = found.json["engines"]
+    assert engine["grows"] == ["tensors", "realms"]
+    assert engine["realm"]["url"].endswith("/item/…")
+    assert "each round leaves a frame that is not removed, 1 tensor, 20 bytes" in found.text
+    assert found.lines == ["frame/item.html?number=2:7"]
+    assert found.json["engines"][0]["leaks"][0]["rounds"] == {"1": 1, "2": 1}
 
 
 def test_a_worker_that_ends_gives_back_what_it_leaks(watch: Watch) -> None:
@@ -126,6 +142,13 @@ def test_a_leak_in_a_frame(watch: Watch) -> None:
     assert found.status == 1, found.text
     assert found.lines == [f"script/?leaks=yes:{line_of(PAGES / 'script' / 'index.html', 'x.matMul(x)')}"]
     assert found.json["engines"][0]["realm"]["kind"] == "frame"
+
+
+def test_pages_that_the_action_opens_are_counted_from_their_first_tensor_on(watch: Watch) -> None:
+    found = watch("frame/anew.html?opens=window", GO, rounds=3)
+    assert found.status == 1, found.text
+    assert [level["tensors"] for level in found.json["engines"][0]["rounds"]] == [1, 2, 3, 4]
+    assert "each round leaves a page that is not closed, 1 tensor, 20 bytes" in found.text
 
 
 def test_two_releases_at_once_are_told_engine_by_engine(watch: Watch) -> None:
@@ -148,6 +171,14 @@ def test_what_is_replaced_or_cached_once_is_no_leak_and_every_second_round_is(
     found = watch(f"script/?leaks={kind}", GO, rounds=5)
     assert found.status == status, found.text
     assert found.json["rounds"] == (5 if kind == "replaced" else 10)
+    kept = "did not keep growing over 10 rounds: 1 tensor was left in all"
+    assert (kept in found.text, "rounds left nothing" in found.text) == (kind == "cached", kind == "replaced")
+
+
+def test_a_cache_that_is_still_filling_is_told_with_what_else_it_may_be(watch: Watch) -> None:
+    found = watch("script/?leaks=latest", GO)
+    assert (found.status, found.growth) == (1, [1]), found.text
+    assert "still referred to: a cache that is still filling looks the same; --rounds 40 tells" in found.text
 
 
 # --- actions

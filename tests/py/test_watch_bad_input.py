@@ -102,9 +102,10 @@ def test_a_script_that_comes_to_no_end_is_told(site: Site, tmp_path: Path) -> No
 def test_an_action_that_leaves_the_page_is_told_where_it_went(site: Site, tmp_path: Path, how: str) -> None:
     does, said = AWAY[how]
     file = tmp_path / "away.py"
-    file.write_text(f"def action(page):\n    {does}\n", encoding="utf-8")
+    file.write_text(f"def action(page):\n    {does}\n\ndef back(page):\n    pass\n", encoding="utf-8")
     found = run(f"{site.url}/script/", file, rounds=1)
     assert (found.status, found.json["error"]["type"]) == (2, "NavigatedAway"), found.text
+    assert found.json["error"]["step"] == "action"
     assert said in found.text
     assert "a document that is gone has given back its memory" in found.text
 

@@ -18,6 +18,8 @@ TENSORS = 6
 """Groups of tensors that are shown of one place."""
 WIDTH = 160
 """Characters of a line of source that are shown: a bundle may be all in one line."""
+FRAMES = 8
+"""Frames that are shown of a stack in which no line is known to be the user's."""
 CALLERS = 3
 """Frames above the innermost that are shown: how that line was come to."""
 
@@ -26,11 +28,19 @@ Line = Callable[[LiveTensor], str]
 """Says what stands in the line of source that some tensors were made at."""
 
 
-def leaks(found: Sequence[LiveTensor], line: Line | None = None) -> Iterator[Text]:
-    """Yield what is left, grouped by where it was made, the most bytes first. By default, lines are read from files."""
-    places = _by_place(found)
+def leaks(
+    found: Sequence[LiveTensor], line: Line | None = None, bundled: Callable[[LiveTensor], bool] = lambda _: False
+) -> Iterator[Text]:
+    """Yield what is left, grouped by where it was made, the most bytes first. By default, lines are read from files.
+
+    ``bundled`` says of which nothing tells whose the lines of the stack are.
+    """
+    places = _by_place(found, bundled)
     for stack, here in places[:PLACES]:
-        yield from _place(stack, line(here[0]) if line else source(stack[0]) if stack else "")
+        if bundled(here[0]):
+            yield from _bundled(stack)
+        else:
+            yield from _place(stack, line(here[0]) if line else source(stack[0]) if stack else "")
         for tensors in here[:TENSORS]:
             yield Text(f"    {leak(tensors)}")
             yield from (Text(f"      held by {held}", style="dim") for held in tensors.held)
@@ -38,11 +48,13 @@ def leaks(found: Sequence[LiveTensor], line: Line | None = None) -> Iterator[Tex
     yield from _more([tensors for _, here in places[PLACES:] for tensors in here], "  ")
 
 
-def _by_place(found: Sequence[LiveTensor]) -> list[tuple[list[Frame], list[LiveTensor]]]:
+def _by_place(
+    found: Sequence[LiveTensor], bundled: Callable[[LiveTensor], bool]
+) -> list[tuple[list[Frame], list[LiveTensor]]]:
     """Return the tensors by the frames that say how their line was come to; the library's and ours aside."""
 
     def users(tensors: LiveTensor) -> list[Frame]:
-        return [frame for frame in tensors.stack if frame.of == "user"] or tensors.stack[:1]
+        return [frame for frame in tensors.stack if frame.of == "user" or bundled(tensors)] or tensors.stack[:1]
 
     def place(tensors: LiveTensor) -> list[tuple[str, int, int]]:
         return [(frame.file, frame.line or 0, frame.column or 0) for frame in users(tensors)]
@@ -65,6 +77,11 @@ def _place(stack: list[Frame], line: str) -> Iterator[Text]:
     if line:
         yield Text(f"  > {line}", style="bold")
     yield from (Text(f"    called from {at(frame)}", style="dim") for frame in stack[1 : 1 + CALLERS])
+
+
+def _bundled(stack: list[Frame]) -> Iterator[Text]:
+    yield Text("  made in a bundle without a source map, which has the library in it too; the innermost first:")
+    yield from (Text(f"    {at(frame)}", style="dim") for frame in stack[:FRAMES])
 
 
 def _more(rest: Sequence[LiveTensor], indent: str) -> Iterator[Text]:

@@ -11,14 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from tensorledger.protocol.messages import LiveTensor
-from tensorledger.terminal.leaks import at, leaks
+from tensorledger.terminal.leaks import FRAMES, at, leaks
 from tensorledger.terminal.marks import marked
 from tensorledger.watch.found import Engine, Failure, Leak, Level, Watched
 
-FRAMES = 8
-"""Frames that are shown of a stack in which no line is known to be the user's."""
 ERRORS = 5
 """Errors of the page's that are shown before the rest is counted."""
+ROUNDS = 40
+"""Rounds in which a cache of a usual size is full, and is seen not to grow."""
 HEADINGS = {
     "tensors": "tensors",
     "bytes": "bytes",
@@ -39,8 +39,9 @@ def report(found: Watched) -> Iterator[RenderableType]:
         yield from (Text(f"  {note}", style="yellow") for note in engine.notes)
         if engine.leaks:
             yield Text(f"left of {found.rounds} rounds:")
-            yield from leaks(engine.leaks, _source)
+            yield from leaks(engine.leaks, _source, _is_bundled)
             yield from _unmapped(engine.leaks)
+            yield from _filling(engine, found.rounds)
     yield from (Text(note, style="yellow") for note in found.notes)
     for error in found.page_errors[:ERRORS]:
         where = f" ({error.url}:{error.line})" if error.url else ""
@@ -63,10 +64,21 @@ def _failure(error: Failure, log: str) -> Iterator[Text]:
 
 def _unmapped(found: Sequence[Leak]) -> Iterator[Text]:
     """Yield the places that are known where the script has no source map: in what a bundler has written."""
-    lost = [leak.stack for leak in found if leak.stack and all(frame.of == "library" for frame in leak.stack)]
+    lost = [
+        leak.stack
+        for leak in found
+        if leak.stack and not leak.bundled and all(frame.of == "library" for frame in leak.stack)
+    ]
     if lost:
         yield Text("  the script has no source map that says whose lines these are; the innermost first:", style="dim")
         yield from (Text(f"    {at(frame)}", style="dim") for frame in lost[0][:FRAMES])
+
+
+def _filling(engine: Engine, rounds: int) -> Iterator[Text]:
+    """Yield what else than a leak it may be: a cache with a bound, as of the last so many results."""
+    if rounds < ROUNDS and "realms" not in engine.grows and any(leak.reachable for leak in engine.leaks):
+        hint = f"still referred to: a cache that is still filling looks the same; --rounds {ROUNDS} tells"
+        yield Text(f"  {hint}", style="yellow")
 
 
 def _headline(engine: Engine) -> Text:
@@ -97,6 +109,10 @@ def _level(before: Level | None, level: Level | None, quantity: str) -> str:
     if earlier is None or quantity == "heap":
         return f"{value:,}"
     return f"{value:,}  {value - earlier:+,}" if value != earlier else f"{value:,}  [dim]=[/]"
+
+
+def _is_bundled(leak: LiveTensor) -> bool:
+    return isinstance(leak, Leak) and leak.bundled
 
 
 def _source(leak: LiveTensor) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import urlsplit
 
 from tensorledger.watch import growth
 from tensorledger.watch.found import Growth, Level
@@ -51,11 +52,39 @@ class Reading:
 
 
 def plain(url: str) -> str:
-    """Return where a script is without what is another each time: a fragment, the number of a blob."""
+    """Return where a script is without what is another each time: a query, a fragment, the number of a blob."""
     if url.startswith("blob:"):
         parts = urlsplit(url.removeprefix("blob:"))
         return f"blob:{parts.scheme}://{parts.netloc}/…"
-    return urldefrag(url).url
+    return urlsplit(url)._replace(query="", fragment="").geturl()
+
+
+def alike(readings: Sequence[Reading]) -> list[Reading]:
+    """Return the readings with one URL for all realms of a kind that come at another path each round."""
+    shared: dict[Realm, str] = {}
+    for kind in {realm.kind for reading in readings for realm in reading.engines}:
+        first: dict[str, int] = {}
+        for number, reading in enumerate(readings):
+            for realm in reading.engines:
+                if realm.kind == kind:
+                    first.setdefault(plain(reading.urls.get(realm, "")), number)
+        new = {url: number for url, number in first.items() if number > 0}
+        # One that comes once is one more, and none that is another each round.
+        if new and len(set(new.values())) >= min(2, len(readings) - 1):
+            folder = _folder(new)
+            shared |= {
+                realm: f"{folder}…"
+                for reading in readings
+                for realm in reading.engines
+                if realm.kind == kind and plain(reading.urls.get(realm, "")).startswith(folder)
+            }
+    return [replace(reading, urls={**reading.urls, **shared}) for reading in readings]
+
+
+def _folder(urls: Collection[str]) -> str:
+    """Return what some URLs begin with alike, up to a slash: a folder, or a site, or nothing."""
+    folders = zip(*(url.split("/")[:-1] for url in urls))  # noqa: B905
+    return "".join(f"{names[0]}/" for names in takewhile(lambda names: len(set(names)) == 1, folders))
 
 
 def keys(readings: Sequence[Reading]) -> list[Key]:
@@ -121,6 +150,9 @@ def uneven(readings: Sequence[Reading]) -> bool:
     """Say whether something rose over the rounds, and not by the same in each: more rounds would tell more."""
     for key in keys(readings):
         found = levels(readings, key)
+        there = [len(reading.realms(key)) for reading in readings]
+        if not growth.steady(there) and there[-1] > there[0]:
+            return True
         for quantity in ("tensors", "bytes", "gpu"):
             values = series(found, quantity)
             if values is not None and not growth.steady(values) and values[-1] > values[0]:

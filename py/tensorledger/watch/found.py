@@ -51,6 +51,8 @@ class Leak(LiveTensor, frozen=True, kw_only=True):
     """How many of them each round made."""
     source: str
     """The line of source that the first frame of the stack is at; empty where it is not known."""
+    bundled: bool = False
+    """The whole stack is in one script without a source map, in which nothing says whose a line is."""
 
 
 class Engine(msgspec.Struct, frozen=True, kw_only=True):

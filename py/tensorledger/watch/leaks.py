@@ -40,8 +40,8 @@ def leaks(left: Sequence[Left], places: Mapping[str, Place], rounds: Sequence[in
     for group in left:
         place = places.get(group.stack or "")
         frames = place.frames if place else []
-        own = [frame for frame in frames if frame.of == "user"] or frames[:1]
-        where = tuple((frame.file, frame.line, frame.column) for frame in own)
+        own = [frame for frame in frames if frame.of == "user" or (place and place.bundled)] or frames[:1]
+        where = tuple((frame.file.partition("?")[0], frame.line, frame.column) for frame in own)
         groups.setdefault((where, group.shape, group.dtype), []).append(group)
     found = [_leak(groups[key], places) for key in groups]
     for least in (len(rounds), 2, 1):
@@ -70,4 +70,5 @@ def _leak(like: Sequence[Left], places: Mapping[str, Place]) -> Leak:
         kept=first.kept,
         rounds=dict(sorted(rounds.items(), key=lambda item: int(item[0]))),
         source=place.source if place else "",
+        bundled=bool(place and place.bundled),
     )

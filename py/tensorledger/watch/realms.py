@@ -134,7 +134,9 @@ class Realms:
         devtools.send("Runtime.addBinding", {"name": FOUND}, session)
         if kind in ("page", "frame"):
             devtools.send("Page.enable", {}, session)
-            devtools.send("Page.addScriptToEvaluateOnNewDocument", {"source": observer()}, session)
+            # At once too: a window that a page opens may have its context before that, and keep it for its document.
+            now = {"source": observer(), "runImmediately": True}
+            devtools.send("Page.addScriptToEvaluateOnNewDocument", now, session)
         else:
             devtools.send("Runtime.evaluate", {"expression": observer()}, session)
         devtools.send("Inspector.enable", {}, session)

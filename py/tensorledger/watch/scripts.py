@@ -84,19 +84,26 @@ def scripts(realms: Realms, parsed: Parsed, urls: Collection[str]) -> list[Scrip
 
 def _map(realms: Realms, session: str, url: str, sites: Collection[str]) -> str | None:
     """Return the text of a map that is a file of its own, on a site that the page has a script from."""
-    target = realms.targets.get(session)
+    target = _window(realms, session)
     if target is None or urlsplit(url).scheme not in ("http", "https") or _site(url) not in sites:
         return None
-    params: Event = {"url": url, "options": {"disableCache": False, "includeCredentials": True}}
-    if target.kind in ("page", "frame"):
-        params["frameId"] = target.id
-    said = _said(realms.devtools.send("Network.loadNetworkResource", params, session))
+    options = {"disableCache": False, "includeCredentials": True}
+    params: Event = {"url": url, "options": options, "frameId": target.id}
+    said = _said(realms.devtools.send("Network.loadNetworkResource", params, target.session))
     resource = said["resource"] if said else {}
     if not resource.get("success"):
         return None
     with suppress(UnicodeDecodeError):
         return b"".join(_chunks(realms, target, resource["stream"])).decode()
     return None
+
+
+def _window(realms: Realms, session: str) -> Target | None:
+    """Return the window of a session, or the one that has started its worker: the browser loads for windows alone."""
+    target = realms.targets.get(session)
+    while target is not None and target.kind not in ("page", "frame"):
+        target = realms.targets.get(target.parent or realms.main)  # a worker that several pages share has no parent
+    return target
 
 
 def _chunks(realms: Realms, target: Target, stream: str) -> Iterator[bytes]:

@@ -31,6 +31,8 @@ class Place(msgspec.Struct, frozen=True):
     """From the user's innermost one on; all where none is the user's."""
     source: str
     """The line that the first is at."""
+    bundled: bool = False
+    """All frames are in one script without a source map, the library's and the user's."""
 
 
 class Traced(msgspec.Struct, frozen=True):

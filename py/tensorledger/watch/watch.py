@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urldefrag, urlsplit
 
 import msgspec
 
@@ -34,6 +34,7 @@ SETTLE = 3.0
 LOOKS = 10
 """Readings that are then taken, of which the least counts: between two frames there may be more."""
 STATE = "[document.readyState, location.href, performance.getEntriesByType('navigation')[0]?.responseStatus ?? 0]"
+ENDED = {"page": "closed", "frame": "removed"}
 LOOKED_FOR = "an engine on the global object (_tfengine, or ENV up to release 1.0), of windows, frames and workers"
 
 
@@ -127,7 +128,7 @@ class _Course:
         if not self.realms.found:
             raise _Stopped(self.failure("NoTensorFlow", self._no_engine()))
         self._rounds(1, self.asked.rounds)
-        if engines.uneven(self.readings):
+        if engines.uneven(engines.alike(self.readings)):
             # What differs from round to round is looked at for as long again.
             self._rounds(self.asked.rounds + 1, 2 * self.asked.rounds)
 
@@ -183,6 +184,8 @@ class _Course:
         return f"the page did not load within {self.asked.timeout:g} s: {why} (--timeout says how long is waited)"
 
     def _step(self, step: str) -> None:
+        if step not in self.action.steps:
+            return
         self.step = step
         try:
             self.action.run(step)
@@ -192,6 +195,8 @@ class _Course:
                 self._stayed()
             raise self._threw(failed) from failed
         self._alive()
+        if step != "setup":
+            self._stayed()
 
     def _settle(self) -> None:
         """Wait until no tensor comes or goes any more, and collect garbage."""
@@ -299,7 +304,8 @@ class _Course:
         )
 
     def _engines(self, judged: int) -> list[Engine]:
-        readings, last = self.readings, self.readings[-1]
+        readings = engines.alike(self.readings)
+        last = readings[-1]
         all_keys = engines.keys(readings)
         growing = {key: engines.grows(readings, key) for key in all_keys} if judged else {}
         try:
@@ -322,7 +328,7 @@ class _Course:
         releases = dict(zip(libraries, traced.releases, strict=True))
         numbers = list(range(1, judged + 1))
         return [
-            self._engine(key, growing.get(key, []), releases.get(key), left.get(key, []), places, numbers)
+            self._engine(readings, key, growing.get(key, []), releases.get(key), left.get(key, []), places, numbers)
             for key in all_keys
         ]
 
@@ -336,6 +342,7 @@ class _Course:
 
     def _engine(
         self,
+        readings: Sequence[Reading],
         key: Key,
         growing: list[str],
         release: str | None,
@@ -343,8 +350,10 @@ class _Course:
         places: dict[str, Place],
         rounds: Sequence[int],
     ) -> Engine:
-        found = engines.levels(self.readings, key)
-        said = [engine for reading in self.readings for engine in reading.of(key)]
+        found = engines.levels(readings, key)
+        said = [engine for reading in readings for engine in reading.of(key)]
+        places_of = {reading.urls.get(realm, "") for reading in readings for realm in reading.realms(key)}
+        url = urldefrag(places_of.pop()).url if len(places_of) == 1 else key.url
         pool = engines.series(found, "gpu_allocated")
         notes = list(dict.fromkeys(engine["disagreement"] for engine in said if engine["disagreement"]))
         if pool is not None and growth.grows(pool) and not growing:
@@ -353,7 +362,7 @@ class _Course:
                 "a pool that rises where shapes are ever new"
             )
         return Engine(
-            realm=Realm(kind=key.kind, url=key.url, count=max(len(reading.realms(key)) for reading in self.readings)),
+            realm=Realm(kind=key.kind, url=url, count=max(len(reading.realms(key)) for reading in readings)),
             release=release,
             backend=next((engine["backend"] for engine in reversed(said) if engine["backend"]), None),
             rounds=found,
@@ -377,19 +386,40 @@ def _reason(found: Sequence[Engine], rounds: int, kinds: Collection[str]) -> str
         ended = " and ".join(sorted(kinds))
         return f"{rounds} rounds left nothing: each {ended} with TensorFlow.js had ended, and gave back all that it had"
     if not any(engine.grows for engine in found):
-        return f"{rounds} rounds left nothing"
+        kept = _kept(found)
+        return (
+            f"did not keep growing over {rounds} rounds: {kept} left in all"
+            if kept
+            else f"{rounds} rounds left nothing"
+        )
     return "; ".join(_grown(engine) for engine in found if engine.grows)
+
+
+def _kept(found: Sequence[Engine]) -> str:
+    """Return what there is more of than before the first round, though it does not go on growing; empty for nothing."""
+    for quantity, one, several in (
+        ("tensors", "tensor was", "tensors were"),
+        ("bytes", "byte was", "bytes were"),
+        ("gpu", "byte on the GPU was", "bytes on the GPU were"),
+    ):
+        ends = [(getattr(engine.rounds[0], quantity), getattr(engine.rounds[-1], quantity)) for engine in found]
+        more = sum(max(0, last - first) for first, last in ends if None not in (first, last))
+        if more:
+            return f"{more:,} {one if more == 1 else several}"
+    return ""
 
 
 def _grown(engine: Engine) -> str:
     assert engine.growth is not None, "what grows was measured"
-    told = []
+    told: list[str] = []
     if "tensors" in engine.grows:
         told = [f"{engine.growth.tensors:,} tensor{'' if engine.growth.tensors == 1 else 's'}"]
     if engine.growth.bytes:
         told.append(f"{engine.growth.bytes:,} bytes")
     if engine.growth.gpu:
         told.append(f"{engine.growth.gpu:,} bytes on the GPU")
+    kind = engine.realm.kind
     if "realms" in engine.grows:
-        told.append(f"a {engine.realm.kind} that is not ended")
-    return f"each round leaves {', '.join(told)} in the {engine.realm.kind}"
+        told.insert(0, f"a {kind} that is not {ENDED.get(kind, 'ended')}")
+        return f"each round leaves {', '.join(told)}"
+    return f"each round leaves {', '.join(told)} in the {kind}"
