@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +18,11 @@ from tensorledger.environment.tree import tree
 from tensorledger.workers.pool import Workers
 
 
+def interruptible() -> None:
+    """Let a process be interrupted, though who started the tests may ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture(scope="session")
 def command_line() -> Callable[..., subprocess.Popen[str]]:
     """Start `tensorledger ARGUMENTS…` in a folder; both outputs are on its stdout."""
@@ -24,7 +30,12 @@ def command_line() -> Callable[..., subprocess.Popen[str]]:
 
     def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [program, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            [program, *arguments],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            preexec_fn=interruptible,
         )
 
     return start

@@ -173,6 +173,7 @@ def _interrupted(site: Site, file: Path, folder: Path, how: signal.Signals) -> N
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "TMPDIR": str(folder)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # who started the tests may ignore it
     )
     deadline = time.monotonic() + 60
     while not any("type=renderer" in " ".join(child.cmdline()) for child in _children(process.pid)):
@@ -186,7 +187,7 @@ def _interrupted(site: Site, file: Path, folder: Path, how: signal.Signals) -> N
     gone, alive = psutil.wait_procs(children, timeout=10)
     assert not alive
     assert len(gone) == len(children) > 2
-    assert [path.name for path in folder.iterdir() if path.name.startswith("tensorledger-")] == []
+    assert [path.name for path in folder.iterdir() if not path.name.startswith("playwright-")] == []
 
 
 def _children(pid: int) -> list[psutil.Process]:

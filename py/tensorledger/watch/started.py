@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -56,7 +57,12 @@ class Chromium:
             *pipes,
             "about:blank",
         ]
-        self._process = Started(command, os.environ)
+        variables = dict(os.environ)
+        if (
+            sys.platform == "linux"
+        ):  # elsewhere the way to a temporary folder is too long for one more, and for a socket in it
+            variables["TMPDIR"] = self._profile  # of what Chromium leaves there, nothing is to stay
+        self._process = Started(command, variables)
         self.devtools = DevTools(socket.socket(fileno=os.dup(self._process.channel.fileno())), heard)
         self.devtools.start()
         try:
@@ -86,7 +92,7 @@ class Chromium:
         self._process.channel.close()
         self._process.kill()
         self._process.status(5)
-        for _ in range(20):  # its other processes, which have been killed too, may still be writing
+        for _ in range(200):  # its other processes, which have been killed too, may still be writing
             shutil.rmtree(self._profile, ignore_errors=True)
             if not Path(self._profile).exists():
                 return
