@@ -83,7 +83,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def _name(path: Path, folder: Path) -> str:
-    """Return the name of the scenario that a definition is for, or that those below a folder begin with."""
+    """Return the name of the scenario that a definition in a folder is for."""
     return path.relative_to(folder).with_suffix("").as_posix()
 
 

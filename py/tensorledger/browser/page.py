@@ -29,11 +29,10 @@ CLOSING = 10
 class Page:
     """A fresh page in a fresh context, until its channel closes or something breaks."""
 
-    def __init__(self, context: BrowserContext, cdp: CDPSession, ear: Ear, end: socket.socket, log: int) -> None:
+    def __init__(self, context: BrowserContext, cdp: CDPSession, ear: Ear, log: int) -> None:
         self._context = context
         self._cdp = cdp
         self._ear = ear
-        self._end = end
         self._log = log
         self._writer: asyncio.StreamWriter | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -48,7 +47,7 @@ class Page:
         page = await context.new_page()
         cdp = await context.new_cdp_session(page)
         name = secrets.token_urlsafe()
-        self = cls(context, cdp, files.ear(name), end, log)
+        self = cls(context, cdp, files.ear(name), log)
         page.on("console", lambda message: self._print(message.text))
         page.on("pageerror", lambda error: self._print(f"{error.name}: {error.message}"))
         page.on("crash", lambda _: self._ends("the page crashed"))
