@@ -203,6 +203,8 @@ def body(deviation: Deviation) -> Iterator[str]:
         yield f"first.{_key(name)} = {_table(counts)}"
     if dict(deviation.growth.stated()):
         yield f"growth = {_table(deviation.growth)}"
+    if deviation.grows:
+        yield f"grows = {json.dumps(deviation.grows)}"
     if deviation.throws is False:
         yield "throws = false"
     elif deviation.throws is not None:

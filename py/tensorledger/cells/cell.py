@@ -131,7 +131,8 @@ def run_cell(cell: Cell, workers: Workers, settings: Settings) -> Ran:
         )
         judgement = judge(outcome, expectation, deviations, cell.target)
         grown, retained = _growth(cell, outcome, judgement, request, workers, watch, settings)
-        judgement = with_growth(judgement, {name: found.said for name, found in grown.items()}, retained)
+        where = shown(deviations.path) if deviations.path else ""
+        judgement = with_growth(judgement, {name: found.said for name, found in grown.items()}, retained, where)
         uncaught = _uncaught(cell, outcome, expectation, deviations, judgement, grown)
     except (BadDefinition, ReleaseMissing, PackagesMissing, CacheUnusable) as error:
         return broken("error", error)

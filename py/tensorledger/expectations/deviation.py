@@ -15,7 +15,7 @@ import msgspec
 
 from tensorledger.environment.tree import shown, tree
 from tensorledger.expectations.amount import Counts
-from tensorledger.expectations.expectation import END, Caught, Expectation, Throws, check
+from tensorledger.expectations.expectation import END, Caught, Expectation, LevelName, Throws, check
 from tensorledger.expectations.toml import BadDefinition, read
 from tensorledger.targets.catalogue import installed
 from tensorledger.targets.target import BadTarget, Pattern, Target
@@ -32,6 +32,8 @@ class Deviation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     checkpoints: dict[str, Counts] = {}
     first: dict[str, Counts] = {}
     growth: Counts = Counts()
+    grows: list[LevelName] = []
+    """The levels that grow though no exact count does, such as "native": no more and no fewer."""
     throws: Throws | Literal[False] | None = None
     """False: what the expectation says is thrown is not."""
     caught: Caught | None = None
@@ -101,7 +103,7 @@ def load(path: Path, expectation: Expectation) -> Deviations:
         try:
             names = {Pattern.parse(text).name for text in deviation.targets}
             check(deviation.instead_of(expectation), names)
-            for problem in against(deviation, expectation):
+            for problem in (*against(deviation, expectation), *_unlooked_at(deviation, expectation)):
                 raise BadDefinition(problem)
         except (BadTarget, BadDefinition) as error:
             raise BadDefinition(f"{shown(path)}: {deviation.id}: {error}") from error
@@ -135,6 +137,15 @@ def against(deviation: Deviation, expectation: Expectation) -> Iterator[str]:
                     f"against.{place} {quantity}: {mine.get(quantity, 'not stated')}, "
                     f"but {expectation.source} says: {stands}"
                 )
+
+
+def _unlooked_at(deviation: Deviation, expectation: Expectation) -> Iterator[str]:
+    """Yield why the levels that are to grow would never be looked at."""
+    growth = dict(deviation.instead_of(expectation).growth.stated())
+    if deviation.grows and expectation.caught is not None:
+        yield "grows: the scenario leaks on purpose; what grows is in caught.grows"
+    elif deviation.grows and any(growth.get(quantity) for quantity in ("tensors", "bytes", "buffers")):
+        yield "grows: tensors, bytes or buffers grow too, and explain every level"
 
 
 def deviations_for(scenario: str, expectation: Expectation) -> Deviations:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -17,6 +18,8 @@ from tensorledger.targets.target import LANGUAGES
 
 END = "end"
 DEFAULT_MODEL = "classifier"
+LevelName = Literal["heap", "native", "backend", "process"]
+"""A level as results name it; verdicts/levels.py says what is read for it."""
 
 
 class Throws(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,8 +43,8 @@ class Caught(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     end: Counts
     growth: Counts
-    grows: list[str] = []
-    """The levels that must be found to grow: "heap", "native", "backend"."""
+    grows: list[LevelName] = []
+    """The levels that must be found to grow."""
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -53,7 +53,8 @@ def judge(outcome: Outcome, expectation: Expectation, deviations: Deviations, ta
         return Judgement("error", f"{thrown.type}: {thrown.message}", plain.problems, deviation, documented)
     if len(outcome.cycles) < 2:
         return Judgement("error", "no cycle ran after the warm-up: nothing to judge", expectation=documented)
-    if expectation.caught is not None and expectation.caught.grows and len(outcome.cycles) <= FEWEST:
+    grows = [*(deviation.grows if deviation else ()), *(expectation.caught.grows if expectation.caught else ())]
+    if grows and len(outcome.cycles) <= FEWEST:
         return Judgement(
             "skip", f"growth is looked at from {FEWEST} cycles on, and there were {len(outcome.cycles) - 1}"
         )
@@ -78,7 +79,7 @@ def _strictly(
     same = _same(deviation, expectation)
     if otherwise.unread and not otherwise.problems and not same:
         return Judgement("skip", f"not read here: {', '.join(otherwise.unread)}", (), deviation, documented)
-    if not plain.problems:
+    if not plain.problems and not deviation.grows:
         problems = [f"{target} no longer deviates as {deviation.id} says: it does what is expected"]
     elif same:
         problems = [f"{deviation.id}: {place} is what the expectation says too" for place in same]
@@ -201,16 +202,29 @@ def _same(deviation: Deviation, expectation: Expectation) -> list[str]:
     ]
 
 
-def with_growth(judgement: Judgement, grown: Mapping[str, str], retained: Mapping[str, str]) -> Judgement:
+def with_growth(
+    judgement: Judgement, grown: Mapping[str, str], retained: Mapping[str, str], where: str = ""
+) -> Judgement:
     """Return the judgement of a cell in which a level was found to grow that no exact count sees, or seemed to.
 
-    What only fills up, or warms up, is no failure; it is said.
+    What only fills up, or warms up, is no failure; it is said. A deviation may have that levels grow, which then have
+    to; ``where`` is its file.
     """
-    if not grown:
-        return replace(judgement, reason="; ".join(filter(None, (judgement.reason, *retained.values()))))
+    deviation = judgement.deviation if judgement.verdict == "deviates" else None
+    documented = deviation.grows if deviation else []
     source = judgement.expectation.source
-    problems = (*judgement.problems, *(f"{source}: {said}, in a fresh worker" for said in grown.values()))
-    return replace(judgement, verdict="fail", reason=problems[0], problems=problems)
+    found = [f"{source}: {said}, in a fresh worker" for name, said in grown.items() if name not in documented]
+    if deviation:
+        found += [
+            f"{where}: no longer deviates as {deviation.id} says: {name} does not grow"
+            for name in documented
+            if name not in grown
+        ]
+    if found:
+        problems = (*judgement.problems, *found)
+        return replace(judgement, verdict="fail", reason=problems[0], problems=problems)
+    said = (judgement.reason, *grown.values(), *retained.values())
+    return replace(judgement, reason="; ".join(filter(None, said)))
 
 
 def not_caught(

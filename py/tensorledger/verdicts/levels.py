@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tensorledger.expectations.expectation import LevelName
 from tensorledger.protocol.messages import Cycle, Reading
 
 KIB = 1024
@@ -14,8 +15,8 @@ KIB = 1024
 class Level:
     """Where a level is in a reading, and how much a cycle may add to it."""
 
-    name: str
-    """What results call it: heap, native, backend or process."""
+    name: LevelName
+    """What results call it."""
     part: str
     key: str
     unit: str
@@ -38,7 +39,7 @@ class Level:
         return self.base + self.each * tensors
 
 
-def _bytes(name: str, part: str, key: str, retains: str) -> Level:
+def _bytes(name: LevelName, part: str, key: str, retains: str) -> Level:
     return Level(name, part, key, "bytes", base=512, each=256, coarse=256 * KIB, retains=retains)
 
 
