@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +18,7 @@ import pytest
 
 import tensorledger
 from tensorledger.environment.tree import tree
-from tensorledger.expectations.amount import Counts, amount
+from tensorledger.expectations.amount import ON_GPU, Counts, amount
 from tensorledger.expectations.description import QUANTITIES, describe
 from tensorledger.expectations.deviation import Deviation, Deviations, otherwise
 from tensorledger.expectations.deviation import load as load_deviations
@@ -26,6 +26,7 @@ from tensorledger.expectations.expectation import END, Expectation, Throws, load
 from tensorledger.expectations.toml import BadDefinition
 from tensorledger.protocol.messages import Agreement, CheckpointReading, Cycle, Outcome, Reading, Thrown
 from tensorledger.targets.target import Target
+from tensorledger.verdicts.levels import level
 
 CHECKOUT = tree()
 
@@ -47,10 +48,10 @@ def absolute(
 def reading(**numbers: int | None) -> Reading:
     """Return a reading of these numbers above what lived before; a quantity that is not given is back at it."""
     found: dict[str, int | None] = {}
-    for quantity, before in BEFORE.items():
+    for quantity, before in {**BEFORE, **dict.fromkeys(ON_GPU, 0)}.items():
         more = numbers.get(quantity, 0)
         found[quantity] = None if more is None else before + more
-    return absolute(found)
+    return absolute(found, backend={quantity: found[quantity] for quantity in ON_GPU})
 
 
 def cycle(thrown: Thrown | None = None, /, **checkpoints: Mapping[str, int | None]) -> Cycle:
@@ -89,7 +90,7 @@ def as_expected(expectation: Expectation, target: Target, cycles: int = 2) -> Ou
         return {name: amount(written, name, description, str(target)).value for name, written in counts.stated()}
 
     each = {name: numbers(counts) for name, counts in expectation.checkpoints.items()}
-    added: dict[str, int] = {}
+    added = numbers(expectation.growth)
     if expectation.caught is not None:
         each[END] = numbers(expectation.caught.end)
         added = numbers(expectation.caught.growth)
@@ -104,17 +105,32 @@ def _later(first: Cycle, added: Mapping[str, int], number: int) -> Cycle:
     """Return a cycle as it is after ``number`` others, each of which added something that stays."""
 
     def on_top(found: Reading) -> Reading:
-        return msgspec.structs.replace(
-            found, **{name: getattr(found, name) + number * more for name, more in added.items()}
-        )
+        more = {name: number * each for name, each in added.items()}
+        exact = {name: getattr(found, name) + more.get(name, 0) for name in QUANTITIES}
+        backend = {name: (value or 0) + more.get(name, 0) for name, value in found.backend.items()}
+        return msgspec.structs.replace(found, **exact, backend=backend)
 
     checkpoints = [CheckpointReading(name=found.name, reading=on_top(found.reading)) for found in first.checkpoints]
     return msgspec.structs.replace(first, baseline=on_top(first.baseline), checkpoints=checkpoints)
 
 
+def growing(found: Outcome, names: Sequence[str], each: float = 2**20) -> Outcome:
+    """Return an outcome in JavaScript in which each cycle adds so many bytes to the levels of these names."""
+    cycles = []
+    for number, cycle in enumerate(found.cycles):
+        *before, end = cycle.checkpoints
+        grown = end.reading
+        for name in names:
+            at = level(name, "js")
+            grown = msgspec.structs.replace(grown, **{at.part: {**getattr(grown, at.part), at.key: number * each}})
+        last = CheckpointReading(name=end.name, reading=grown)
+        cycles.append(msgspec.structs.replace(cycle, checkpoints=[*before, last]))
+    return msgspec.structs.replace(found, cycles=cycles)
+
+
 def _as_expected(throws: Throws) -> Thrown:
-    # Good for plain text only, which is what patterns of messages mostly are.
-    return thrown(throws.matches, throws.after)
+    # Good for plain text and numbers in it, which is what patterns of messages mostly are.
+    return thrown(re.sub(r"\\(.)", r"\1", throws.matches.replace(r"\d+", "1")), throws.after)
 
 
 MODEL = """\

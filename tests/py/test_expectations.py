@@ -326,6 +326,23 @@ def test_a_mistake_in_a_deviation_is_refused_with_its_file_and_place(
     assert [part for part in says if part not in message] == []
 
 
+@pytest.mark.parametrize(
+    ("more", "to", "says"),
+    [
+        ("", '["nativ"]', "nativ"),
+        ("growth.tensors = 2\n", '["native"]', r"grows: harness/expectations/walk.toml: growth tensors: 2, which"),
+        ("caught.end = {}\ncaught.growth = {}\n", '["native"]', "grows: the scenario leaks on purpose"),
+    ],
+)
+def test_levels_that_would_never_be_looked_at_cannot_be_said_to_grow(
+    definitions: Definitions, more: str, to: str, says: str
+) -> None:
+    expectation = definitions.expectation(f"checkpoints.made = {{ tensors = 1 }}\n{more}")
+    text = '[[deviation]]\nid = "more"\ntargets = ["tfjs"]\nwhy = "It is so."\n'
+    with pytest.raises(BadDefinition, match=says):
+        definitions.deviations(f"{text}grows = {to}\n", expectation)
+
+
 def test_a_deviation_may_name_a_part_that_only_its_own_runtime_has(definitions: Definitions) -> None:
     expectation = definitions.expectation(WALK)
     text = DEVIATION.replace('"weights"', '"views"')

@@ -16,7 +16,7 @@ from tensorledger.expectations.deviation import Deviation, Deviations
 from tensorledger.expectations.expectation import END, Caught, Expectation, Throws
 from tensorledger.protocol.messages import Agreement, CheckpointReading, Cycle, Outcome, Reading
 from tensorledger.targets.target import Target
-from tensorledger.verdicts.judge import Judgement, judge, not_caught
+from tensorledger.verdicts.judge import Judgement, judge, not_caught, with_growth
 
 TFJS = Target("tfjs", "4.22.0", "cpu")
 KERAS = Target("keras")
@@ -404,6 +404,41 @@ def test_a_documented_throw_deviates_though_later_checkpoints_are_not_reached() 
     assert judged(refusing(0), refusing(1, left=5), deviations=deviations).verdict == "fail"
     assert judged(good(), good(), deviations=deviations).verdict == "fail"
     assert judged(*map(refusing, range(3))).verdict == "error"
+
+
+GROWS = Deviation(id="values-stay", targets=["tfjs"], why="It keeps values.", grows=["native"])
+WHERE = "deviations.toml"
+
+
+def judged_with(grown: dict[str, str], *cycles: Cycle) -> Judgement:
+    found = judged(*(cycles or (good(), good(), good(), good())), deviations=Deviations((GROWS,), Path(WHERE)))
+    return with_growth(found, grown, {}, WHERE)
+
+
+def test_a_level_that_grows_as_documented_deviates() -> None:
+    judgement = judged_with({"native": "native grows by 8"})
+    assert (judgement.verdict, judgement.deviation) == ("deviates", GROWS)
+    assert judgement.reason == "It keeps values.; native grows by 8"
+
+
+def test_a_level_that_is_to_grow_and_does_not_fails() -> None:
+    judgement = judged_with({})
+    said = "deviations.toml: no longer deviates as values-stay says: native does not grow"
+    assert (judgement.verdict, judgement.reason) == ("fail", said)
+
+
+def test_a_level_that_grows_beside_the_documented_one_fails() -> None:
+    judgement = judged_with({"native": "native grows by 8", "heap": "heap grows by 8"})
+    assert (judgement.verdict, judgement.problems) == ("fail", ("walk.toml: heap grows by 8, in a fresh worker",))
+
+
+def test_a_number_that_is_otherwise_where_a_level_grows_fails() -> None:
+    assert judged_with({"native": "native grows by 8"}, *keeping(2)).verdict == "fail"
+
+
+def test_growth_cannot_be_seen_in_few_cycles() -> None:
+    judgement = judged_with({}, good(), good(), good())
+    assert judgement.verdict == "skip" and "3 cycles" in judgement.reason
 
 
 def test_a_throw_is_no_part_of_a_deviation_in_numbers() -> None:

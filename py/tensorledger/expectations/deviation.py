@@ -141,11 +141,14 @@ def against(deviation: Deviation, expectation: Expectation) -> Iterator[str]:
 
 def _unlooked_at(deviation: Deviation, expectation: Expectation) -> Iterator[str]:
     """Yield why the levels that are to grow would never be looked at."""
-    growth = dict(deviation.instead_of(expectation).growth.stated())
-    if deviation.grows and expectation.caught is not None:
+    if not deviation.grows:
+        return
+    if expectation.caught is not None:
         yield "grows: the scenario leaks on purpose; what grows is in caught.grows"
-    elif deviation.grows and any(growth.get(quantity) for quantity in ("tensors", "bytes", "buffers")):
-        yield "grows: tensors, bytes or buffers grow too, and explain every level"
+    growth = dict(deviation.instead_of(expectation).growth.stated())
+    for quantity in ("tensors", "bytes", "buffers"):
+        if growth.get(quantity):
+            yield f"grows: {expectation.source}: growth {quantity}: {growth[quantity]}, which explains every level"
 
 
 def deviations_for(scenario: str, expectation: Expectation) -> Deviations:
