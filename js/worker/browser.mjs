@@ -2,6 +2,7 @@
 // by their whole path; what a page cannot read of itself, that process reads for it.
 /// <reference lib="dom" />
 
+import {countTextures} from './textures.mjs';
 import {TREE, whose} from './whose.mjs';
 
 /** The addresses of the scripts that were loaded. @type {string[]} */
@@ -35,6 +36,7 @@ export function browserHost({base, browser, memory, lost}) {
     }),
     collect,
     memory,
+    textures: countTextures(),
     rejections,
     running: () => [],
     async readFile(path) {

@@ -13,6 +13,7 @@ import {TREE, whose} from './whose.mjs';
  * @property {() => Promise<void>} turn  lets the event loop turn once
  * @property {() => void} collect  forces a full garbage collection
  * @property {() => Memory | Promise<Memory>} memory
+ * @property {() => number} [textures]  the bytes of WebGL's textures, in a page
  * @property {() => string[]} running  what keeps the event loop busy, such as timers
  * @property {unknown[]} rejections  promises that were rejected and that nobody handled
  * @property {(path: string) => Promise<Uint8Array>} readFile

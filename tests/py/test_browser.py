@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from browsers import CPU, WEBGL, WEBGPU, Page, needs_chromium
 
+from tensorledger.environment.tree import tree
 from tensorledger.targets.catalogue import resolve
 from tensorledger.targets.target import Target
 from tensorledger.workers.pool import Workers
@@ -254,6 +256,41 @@ def test_bytes_on_the_gpu_are_held_to_what_is_expected(
     )
     assert ran.result.verdict == verdict, ran.result.reason
     assert said in ran.result.reason
+
+
+def test_textures_are_counted_as_newer_releases_tell_them(page: Page, tmp_path: Path) -> None:
+    """Where none is kept, for those that values were uploaded into are told with four times their bytes."""
+    counter = os.path.relpath(tree() / "js" / "worker" / "textures.mjs", tmp_path)
+    ran = page(
+        f"""
+        import {{countTextures}} from '{counter}';
+        const counted = countTextures();
+        const told = tf => tf.memory().numBytesInGPUAllocated;
+        let before;
+        export default async function* ({{tf, models, data}}) {{
+          tf.env().set('WEBGL_DELETE_TEXTURE_THRESHOLD', 0);
+          before ??= told(tf);
+          const held = async (moment, ...gone) => {{
+            tf.dispose(gone);
+            const [mine, its] = [counted(), told(tf) - before];
+            if (mine !== its) throw new Error(`${{moment}}: ${{mine}} counted, ${{its}} told`);
+            return mine;
+          }};
+          const model = models.classifier();
+          const prediction = model.predict(data.x);
+          await prediction.data();
+          if (await held('predicted') === 0) throw new Error('nothing was counted');
+          const half = tf.tidy(() => tf.randomUniform([33, 7, 5]).sum(1).cast('bool').logicalNot());
+          await half.data();
+          await held('used');
+          await held('gone', prediction, half);
+          model.dispose();
+          await held('disposed');
+        }}
+        """,
+        target=WEBGL,
+    )
+    assert ran.result.verdict == "pass", ran.result.reason
 
 
 def test_a_webgl_context_that_is_lost_is_told(page: Page, fine: None) -> None:

@@ -103,8 +103,8 @@ def hold(outcome: Outcome, expectation: Expectation, target: Target) -> Findings
             if value is None:
                 unread[f"{place} {quantity}"] = None
             elif value != expected.value * times:
-                each = f"{value // times}" if value % times == 0 else f"{value / times:.10g}"
-                whole = f" ({value} in {times} cycles)" if value % times else ""
+                each = f"{int(value) // times}" if value % times == 0 else f"{value / times:.10g}"
+                whole = f" ({int(value)} in {times} cycles)" if value % times else ""
                 problems.append(
                     f"{expectation.source}: {place} {quantity}: expected {expected}, measured {each}{whole}"
                 )
