@@ -34,7 +34,7 @@ from tensorledger.scenarios.catalogue import Scenario, all_scenarios
 from tensorledger.targets.catalogue import lacking, resolve
 from tensorledger.targets.target import Target
 from tensorledger.workers.pool import Workers
-from tensorledger.workers.start import QUIET
+from tensorledger.workers.start import NODE, QUIET
 
 HERE = Path(__file__).resolve().parent
 SCENARIOS = ("create-dispose", "predict-dispose")
@@ -105,7 +105,7 @@ class Bare:
         if target.language == "js":
             assert target.version is not None and target.backend is not None
             package = packages(target.version, target.backend).library
-            command = [str(node()), "--expose-gc", str(HERE / "bare.mjs"), str(package), target.backend]
+            command = [str(node()), *NODE, str(HERE / "bare.mjs"), str(package), target.backend]
             environment = addon.QUIET if target.backend == "node" else {}
         else:
             command = [sys.executable, str(HERE / "bare.py"), target.name]
