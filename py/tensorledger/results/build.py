@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tensorledger.expectations.amount import amount
-from tensorledger.protocol.messages import Cycle, Outcome, Thrown
+from tensorledger.protocol.messages import Cycle, Outcome, Reading, Thrown
 from tensorledger.results.result import Checkpoint, CycleEnd, Failure, Growth, Result
 from tensorledger.targets.target import Target
 from tensorledger.verdicts.judge import Judgement
 from tensorledger.verdicts.levels import level
-from tensorledger.verdicts.relative import grown, readings
+from tensorledger.verdicts.relative import grown, readings, relative
 from tensorledger.verdicts.verdict import Verdict
 
 
@@ -30,7 +32,7 @@ def judged(
         cycles=len(ran),
         checkpoints=_checkpoints(outcome.cycles[-1], judgement, target) if outcome.cycles else [],
         first=_checkpoints(outcome.cycles[0], None, target) if outcome.cycles else [],
-        series=[_end(number, cycle, target.language) for number, cycle in enumerate(ran, start=1)],
+        series=[_end(number, cycle, outcome.cycles[0], target.language) for number, cycle in enumerate(ran, start=1)],
         growth=_growth(outcome, target.language),
         confidence={},
         error=_failure(thrown) if judgement.verdict == "error" and thrown else None,
@@ -97,16 +99,17 @@ def _expected(name: str, judgement: Judgement, target: Target) -> dict[str, int]
     }
 
 
-def _end(number: int, cycle: Cycle, language: str) -> CycleEnd:
-    reading = list(readings(cycle).values())[-1]
+def _end(number: int, cycle: Cycle, warm_up: Cycle, language: str) -> CycleEnd:
+    end, before = cycle.checkpoints[-1].reading, warm_up.checkpoints[-1].reading
     return CycleEnd(
-        cycle=number,
-        tensors=reading.tensors,
-        bytes=reading.bytes,
-        buffers=reading.buffers,
-        heap=level("heap", language).read(reading),
-        native=level("native", language).read(reading),
+        cycle=number, **_levels(relative(end, cycle.baseline), language), above=_levels(relative(end, before), language)
     )
+
+
+def _levels(reading: Reading, language: str) -> dict[str, Any]:
+    """Return what growth is told of: the exact counts, and the levels of the heap and of memory outside it."""
+    statistics = {name: level(name, language).read(reading) for name in ("heap", "native")}
+    return {"tensors": reading.tensors, "bytes": reading.bytes, "buffers": reading.buffers, **statistics}
 
 
 def _growth(outcome: Outcome, language: str) -> Growth | None:
@@ -120,13 +123,7 @@ def _growth(outcome: Outcome, language: str) -> Growth | None:
             return None
         return value // count if value % count == 0 else value / count
 
-    return Growth(
-        tensors=each(total.tensors),
-        bytes=each(total.bytes),
-        buffers=each(total.buffers),
-        heap=each(level("heap", language).read(total)),
-        native=each(level("native", language).read(total)),
-    )
+    return Growth(**{name: each(value) for name, value in _levels(total, language).items()})
 
 
 def _failure(thrown: Thrown) -> Failure:

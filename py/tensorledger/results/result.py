@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Sequence
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,9 @@ class CycleEnd(msgspec.Struct, frozen=True, kw_only=True):
     buffers: int | None
     heap: float | None
     native: float | None
+    above: dict[str, float | None] = {}
+    """What is there after it above what was there after the warm-up, of each of these: what growth is looked for in.
+    Not the sum of what the cycles left, for a collection before a cycle may free what the one before has left."""
 
 
 class Growth(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +110,7 @@ def document(results: Sequence[Result], versions: dict[str, dict[str, str]]) -> 
         "node": node,
         "python": platform.python_version(),
         "platform": platform.platform(),
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "targets": versions,
     }
     return {"schema": SCHEMA, "environment": environment, "results": msgspec.to_builtins(list(results))}

@@ -1,0 +1,1 @@
+"""What results look like together: one page, JUnit's XML, Markdown, annotations."""

@@ -1,0 +1,94 @@
+"""The files that a report is made of, each told by its schema: results, checks, recipe tables, the atlas."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tensorledger.atlas.data import SCHEMA as ATLAS
+from tensorledger.atlas.data import Atlas
+from tensorledger.checking.checked import SCHEMA as CHECK
+from tensorledger.checking.checked import Checked
+from tensorledger.recipes.row import SCHEMA as RECIPES
+from tensorledger.recipes.row import Row
+from tensorledger.results.result import SCHEMA as RESULTS
+from tensorledger.results.result import Result
+
+
+class BadFile(Exception):
+    """A file that no report can be made of; the message names it, and says what to do."""
+
+
+class Environment(msgspec.Struct, frozen=True):
+    """Where results are from; null what was not told."""
+
+    tensorledger: str | None = None
+    node: str | None = None
+    python: str | None = None
+    platform: str | None = None
+    date: str | None = None
+    """When they were written, in UTC."""
+    targets: dict[str, dict[str, str]] = {}
+    """What each target's worker said it is."""
+
+
+class Results(msgspec.Struct, frozen=True):
+    """What ``run --json`` and ``pytest harness --results`` write."""
+
+    results: list[Result]
+    environment: Environment = Environment()
+
+
+class Recipes(msgspec.Struct, frozen=True):
+    """What ``recipes --json`` writes."""
+
+    rows: list[Row]
+
+
+Content = Results | Recipes | Checked | Atlas
+
+KINDS: dict[str, type[Content]] = {RESULTS: Results, RECIPES: Recipes, CHECK: Checked, ATLAS: Atlas}
+"""What a report takes, by schema."""
+
+
+def read(path: Path) -> Content:
+    """Return a file's content. Raises BadFile."""
+    try:
+        written: Any = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadFile(f"{path} could not be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise BadFile(f"{path} is no file of results: it is not text") from error
+    except json.JSONDecodeError as error:
+        if not error.doc.strip():
+            raise BadFile(f"{path} is empty: was what wrote it interrupted?") from error
+        at = f"line {error.lineno}, column {error.colno}"
+        if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated"):
+            raise BadFile(f"{path} is cut off at {at}: was what wrote it interrupted?") from error
+        raise BadFile(f"{path} is not JSON: {at}: {error.msg}") from error
+    except RecursionError as error:
+        raise BadFile(f"{path} is no file of results: it is nested too deeply") from error
+    schema = written.get("schema") if isinstance(written, dict) else None
+    if not isinstance(schema, str) or schema not in KINDS:
+        raise BadFile(f"{path}: {_other(schema)}")
+    try:
+        return msgspec.convert(written, KINDS[schema])
+    except msgspec.ValidationError as error:
+        raise BadFile(f"{path} is not as {schema} has it: {error}") from error
+
+
+def _other(schema: object) -> str:
+    """Say what a file is that no report is made of."""
+    if not isinstance(schema, str):
+        return "no file of tensorledger's: it has no schema"
+    for known in KINDS:
+        name, _, number = known.rpartition("/")
+        other, _, theirs = schema.rpartition("/")
+        if name == other and theirs.isdecimal():
+            what = "a newer tensorledger wrote it" if int(theirs) > int(number) else "an older tensorledger wrote it"
+            do = "report with that one" if int(theirs) > int(number) else "run it again"
+            return f"its schema is {schema}, and {known} is what is read here: {what}; {do}"
+    return f"its schema is {schema!r}; a report is made of {', '.join(KINDS)}"
