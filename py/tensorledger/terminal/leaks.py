@@ -35,7 +35,7 @@ def leaks(
 
     ``bundled`` says of which nothing tells whose the lines of the stack are.
     """
-    places = _by_place(found, bundled)
+    places = by_place(found, bundled)
     for stack, here in places[:PLACES]:
         if bundled(here[0]):
             yield from _bundled(stack)
@@ -48,10 +48,13 @@ def leaks(
     yield from _more([tensors for _, here in places[PLACES:] for tensors in here], "  ")
 
 
-def _by_place(
-    found: Sequence[LiveTensor], bundled: Callable[[LiveTensor], bool]
+def by_place(
+    found: Sequence[LiveTensor], bundled: Callable[[LiveTensor], bool] = lambda _: False
 ) -> list[tuple[list[Frame], list[LiveTensor]]]:
-    """Return the tensors by the frames that say how their line was come to; the library's and ours aside."""
+    """Return the tensors by the frames that say how their line was come to; the library's and ours aside.
+
+    The most bytes first. ``bundled`` is as ``leaks`` has it.
+    """
 
     def users(tensors: LiveTensor) -> list[Frame]:
         return [frame for frame in tensors.stack if frame.of == "user" or bundled(tensors)] or tensors.stack[:1]
