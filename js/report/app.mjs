@@ -1,7 +1,7 @@
 // The whole page: what it is of, the grid, the other sections, and beside them what is open.
 /// <reference lib="dom" />
 
-import {useEffect, useMemo} from 'preact/hooks';
+import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 
 import {read, useAddress} from './address.mjs';
 import {Atlases, Releases, rangeOf} from './atlas.mjs';
@@ -17,13 +17,16 @@ import {chosen} from './ledger.mjs';
 import {Panel} from './panel.mjs';
 import {Recipes} from './recipes.mjs';
 
-/** @param {{ledger: import('./ledger.mjs').Ledger}} props */
-export function App({ledger}) {
+/** @param {{ledger: import('./ledger.mjs').Ledger, printed: boolean}} props */
+export function App({ledger, printed}) {
   const [address, go] = useAddress();
   const {scenario, target, language, verdict, sort} = address;
   const view = useMemo(() => chosen(ledger, address), [scenario, target, language, verdict, sort]);
   const cell = ledger.cells.get(address.cell);
   const range = rangeOf(ledger.data, address.atlas);
+  const narrow = useNarrow();
+  const open = Boolean(cell || range);
+  useReturn(open);
   const close = () => go({cell: '', run: '', atlas: ''});
 
   useEffect(() => {
@@ -52,11 +55,11 @@ export function App({ledger}) {
     <${Checks} data=${ledger.data} />`, []);
   const head = useMemo(() => html`<${Head} ledger=${ledger} /><${Changes} ledger=${ledger} />`, []);
   const grid = useMemo(() => html`
-    <${Grid} view=${view} sort=${sort} marks=${ledger.data.marks} open=${cell?.key} go=${go} />`, [view, cell]);
+    <${Grid} view=${view} sort=${sort} marks=${ledger.data.marks} open=${cell?.key} printed=${printed} go=${go} />`, [view, cell, printed]);
 
   return html`
-    <div class=${cell || range ? 'page opened' : 'page'} onClick=${follow}>
-      <div class="sheet">
+    <div class=${open ? 'page opened' : 'page'} onClick=${follow}>
+      <div class="sheet" inert=${narrow && open}>
         ${head}
         <main>
           ${ledger.cells.size > 0 && html`
@@ -77,4 +80,28 @@ export function App({ledger}) {
           <${Releases} range=${range.found} marks=${ledger.data.marks} />
         <//>`}
     </div>`;
+}
+
+/** Takes the focus back to where it was before something was opened. @param {boolean} open */
+function useReturn(open) {
+  const from = /** @type {{current: Element | null}} */ (useRef(null));
+  // Asked before the page is made anew, and takes the focus away.
+  if (open) from.current ??= document.activeElement;
+  useLayoutEffect(() => {
+    if (open) return;
+    if (from.current instanceof HTMLElement) from.current.focus({preventScroll: true});
+    from.current = null;
+  }, [open]);
+}
+
+/** Whether there is no room beside the page, so that what is open lies over it. */
+function useNarrow() {
+  const query = matchMedia('(max-width: 63.99rem)');
+  const [narrow, setNarrow] = useState(query.matches);
+  useEffect(() => {
+    const changed = () => setNarrow(query.matches);
+    query.addEventListener('change', changed);
+    return () => query.removeEventListener('change', changed);
+  }, []);
+  return narrow;
 }

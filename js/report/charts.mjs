@@ -10,6 +10,8 @@ import {number} from './words.mjs';
 
 const INK = 'var(--ink)', FAINT = 'var(--faint)', LINE = 'var(--line)', BAD = 'var(--bad)';
 const STYLE = {fontFamily: 'inherit', fontSize: '11px', background: 'none', overflow: 'visible'};
+/** Letters of a checkpoint's name that are written below a chart; the table has the whole. */
+const LONGEST = 16;
 const SHORT = new Intl.NumberFormat('en', {notation: 'compact', maximumFractionDigits: 2});
 
 /** @param {{draw: (width: number) => Element, label: string, of: unknown}} props */
@@ -18,6 +20,8 @@ export function Chart({draw, label, of}) {
   useLayoutEffect(() => {
     const here = /** @type {HTMLElement} */ (place.current);
     const svg = draw(here.clientWidth || 480);
+    // It is read as one picture, whose numbers the table has; names of its parts would be in the way.
+    svg.querySelectorAll('[aria-label]').forEach(part => part.removeAttribute('aria-label'));
     svg.setAttribute('role', 'img');
     svg.setAttribute('aria-label', label);
     here.replaceChildren(svg);
@@ -37,21 +41,21 @@ const HEIGHT = {
  * @param {number} width
  */
 export function lifeChart(checkpoints, quantity, width) {
-  const names = checkpoints.map(checkpoint => checkpoint.name);
+  const names = checkpoints.map(({name}) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name));
   const points = checkpoints.map((checkpoint, place) => (
-    {place, measured: checkpoint[quantity], expected: checkpoint.expected?.[quantity]}));
-  const measured = points.filter(point => point.measured !== undefined);
-  const expected = points.filter(point => point.expected !== undefined);
-  const missed = expected.filter(point => point.measured !== undefined && point.measured !== point.expected);
+    {place, measured: checkpoint[quantity] ?? NaN, expected: checkpoint.expected?.[quantity] ?? NaN}));
+  const measured = points.filter(point => !isNaN(point.measured));
+  const expected = points.filter(point => !isNaN(point.expected));
+  const missed = expected.filter(point => !isNaN(point.measured) && point.measured !== point.expected);
   const room = (width - 70) / Math.max(1, names.length);
   const crowded = Math.max(...names.map(name => name.length)) * 6.2 > room;
   return plot({
     width,
-    height: crowded ? 210 : 168,
+    height: crowded ? 200 : 168,
     marginLeft: 52,
     marginRight: 24,
     marginTop: 26,
-    marginBottom: crowded ? 72 : 30,
+    marginBottom: crowded ? 66 : 30,
     style: STYLE,
     x: {
       type: 'point', domain: points.map(point => point.place), padding: 0.35, label: null, tickSize: 0, tickPadding: 12,
@@ -60,8 +64,8 @@ export function lifeChart(checkpoints, quantity, width) {
     y: HEIGHT,
     marks: [
       ruleY([0], {stroke: LINE}),
-      line(expected, {x: 'place', y: 'expected', curve: 'step-after', stroke: FAINT, strokeDasharray: '2 3', className: 'expected-steps'}),
-      line(measured, {x: 'place', y: 'measured', curve: 'step-after', stroke: FAINT, strokeWidth: 1.25, className: 'measured-steps'}),
+      line(points, {x: 'place', y: 'expected', curve: 'step-after', stroke: FAINT, strokeDasharray: '2 3', className: 'expected-steps'}),
+      line(points, {x: 'place', y: 'measured', curve: 'step-after', stroke: FAINT, strokeWidth: 1.25, className: 'measured-steps'}),
       link(missed, {x: 'place', y1: 'expected', y2: 'measured', stroke: BAD, strokeWidth: 1.5, className: 'missed'}),
       dot(expected, {x: 'place', y: 'expected', r: 6.5, stroke: INK, strokeWidth: 1.25, fill: 'var(--paper)', className: 'expected'}),
       dot(measured, {

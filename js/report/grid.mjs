@@ -14,6 +14,8 @@ const ACROSS = 14;
 const NAMED = 5;
 /** Rows that a page is. */
 const LEAP = 10;
+/** Columns that go on a printed page, written across and upwards. */
+const PRINTED = {across: 9, upwards: 30};
 
 /** @type {Record<string, [number, number]>} */
 const STEPS = {
@@ -23,11 +25,11 @@ const STEPS = {
 
 /**
  * @param {{view: import('./ledger.mjs').View, sort: string, marks: Record<string, string>, open?: string,
- *   go: import('./filters.mjs').Go}} props
+ *   printed: boolean, go: import('./filters.mjs').Go}} props
  */
-export function Grid({view, sort, marks, open, go}) {
+export function Grid({view, sort, marks, open, printed, go}) {
   const table = /** @type {{current: HTMLTableElement | null}} */ (useRef(null));
-  const upwards = view.columns.length > ACROSS;
+  const upwards = view.columns.length > (printed ? PRINTED.across : ACROSS);
 
   useLayoutEffect(() => {
     const body = table.current?.tBodies[0];
@@ -40,12 +42,14 @@ export function Grid({view, sort, marks, open, go}) {
     const td = open && table.current && placeOf(table.current, view, open);
     if (!td) return undefined;
     td.setAttribute('aria-selected', 'true');
+    stop(td);
     td.scrollIntoView({block: 'nearest', inline: 'nearest'});
     return () => td.removeAttribute('aria-selected');
   }, [view, open]);
 
   const show = (/** @type {HTMLTableCellElement} */ td) => {
     stop(td);
+    td.focus();
     const cell = cellAt(td, view);
     if (cell) go({cell: cell.key, run: '', atlas: ''});
   };
@@ -65,7 +69,9 @@ export function Grid({view, sort, marks, open, go}) {
     event.preventDefault();
     const [down, right] = STEPS[event.key];
     const far = event.ctrlKey && (event.key === 'Home' || event.key === 'End');
-    stop(at(td, far ? right : down, right));
+    const next = at(td, far ? right : down, right);
+    stop(next);
+    next.focus();
   };
   const pointed = (/** @type {MouseEvent} */ event) => {
     const td = tdOf(event);
@@ -74,21 +80,27 @@ export function Grid({view, sort, marks, open, go}) {
   };
 
   if (!view.rows.length) return html`<p class="none">No cell is like that.</p>`;
+  const parts = printed && upwards ? Math.ceil(view.columns.length / PRINTED.upwards) : 1;
   return html`
     <div class=${`grid ${upwards ? 'upwards' : 'across'}`}>
-      <table role="grid" aria-label="Scenarios by targets" ref=${table} onClick=${clicked} onKeyDown=${pressed} onMouseOver=${pointed}>
-        <colgroup><col class="scenarios" /></colgroup><colgroup>${view.columns.map(() => h('col', {}))}</colgroup>
-        <${Heads} columns=${view.columns} upwards=${upwards} />
-        <tbody>${view.rows.map(row => html`
-          <tr key=${row.scenario}>
-            <th scope="row">${row.scenario}${sort === 'seconds' && html` <span class="seconds">${seconds(sum(row.cells))}</span>`}</th>
-            ${row.cells.map(cell => (cell ? h('td', {
-              class: `v-${cell.verdict}${cell.divided ? ' divided' : ''}`,
-              'aria-label': cell.divided ? `${cell.verdict} in one of ${cell.runs.length} files` : cell.verdict,
-            }, marks[cell.verdict]) : h('td', {})))}
-          </tr>`)}
-        </tbody>
-      </table>
+      ${Array.from({length: parts}, (_, part) => {
+        const [from, to] = parts > 1 ? [part * PRINTED.upwards, (part + 1) * PRINTED.upwards] : [0, view.columns.length];
+        return html`
+          <table role="grid" key=${part} ref=${part ? null : table} aria-label=${part ? `Scenarios by targets, part ${part + 1}` : 'Scenarios by targets'}
+            onClick=${clicked} onKeyDown=${pressed} onMouseOver=${pointed}>
+            <colgroup><col class="scenarios" /></colgroup><colgroup>${view.columns.slice(from, to).map(() => h('col', {}))}</colgroup>
+            <${Heads} columns=${view.columns.slice(from, to)} upwards=${upwards} />
+            <tbody>${view.rows.map(row => html`
+              <tr key=${row.scenario}>
+                <th scope="row">${row.scenario}${sort === 'seconds' && html` <span class="seconds">${seconds(sum(row.cells))}</span>`}</th>
+                ${row.cells.slice(from, to).map(cell => (cell ? h('td', {
+                  class: `v-${cell.verdict}${cell.divided ? ' divided' : ''}`,
+                  'aria-label': cell.divided ? `${cell.verdict} in one of ${cell.runs.length} files` : cell.verdict,
+                }, marks[cell.verdict]) : h('td', {})))}
+              </tr>`)}
+            </tbody>
+          </table>`;
+      })}
     </div>`;
 }
 
@@ -143,11 +155,10 @@ function at(td, down, right) {
     .cells[within(td.cellIndex + right, 1, row.cells.length - 1)];
 }
 
-/** Makes a cell the tab stop, and goes there. @param {HTMLTableCellElement} td */
+/** Makes a cell the tab stop. @param {HTMLTableCellElement} td */
 function stop(td) {
   td.closest('tbody')?.querySelector('td[tabindex="0"]')?.removeAttribute('tabindex');
   td.tabIndex = 0;
-  td.focus();
 }
 
 /** @param {(import('./ledger.mjs').Cell | undefined)[]} cells */

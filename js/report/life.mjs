@@ -50,7 +50,7 @@ function Numbers({checkpoints, growth, warm}) {
             <th scope="row">${checkpoint.name}</th>
             ${quantities.flatMap(quantity => {
               const measured = checkpoint[quantity], expected = checkpoint.expected?.[quantity];
-              const otherwise = expected !== undefined && measured !== expected;
+              const otherwise = expected !== undefined && measured !== undefined && measured !== expected;
               return [
                 stated(quantity) && html`<td class="faint" data-quantity=${quantity} data-expected=${expected}>
                   ${expected === undefined ? '' : number(expected)}</td>`,

@@ -12,5 +12,8 @@ read().then(data => {
   const ledger = ledgerOf(data);
   const root = /** @type {HTMLElement} */ (document.getElementById('root'));
   root.replaceChildren();
-  render(html`<${App} ledger=${ledger} />`, root);
+  const show = (printed = false) => render(html`<${App} ledger=${ledger} printed=${printed} />`, root);
+  show();
+  addEventListener('beforeprint', () => show(true));
+  addEventListener('afterprint', () => show());
 });

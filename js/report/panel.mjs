@@ -9,11 +9,7 @@ import {html} from './html.mjs';
 export function Panel({title, on, close, children}) {
   const heading = /** @type {{current: HTMLElement | null}} */ (useRef(null));
   useLayoutEffect(() => {
-    const before = document.activeElement;
     heading.current?.focus({preventScroll: true});
-    return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus({preventScroll: true});
-    };
   }, []);
   return html`
     <aside class="panel" aria-labelledby="panel-title">

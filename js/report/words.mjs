@@ -25,5 +25,7 @@ export function count(amount, one, many = `${one}s`) {
 
 /** As Python writes a difference: two digits that mean something. @param {number | undefined} value */
 export function difference(value) {
-  return value === undefined ? '–' : value === 0 ? '0' : value.toPrecision(2);
+  if (value === undefined) return '–';
+  const rounded = Number(value.toPrecision(2));
+  return rounded !== 0 && Math.abs(rounded) < 1e-4 ? rounded.toExponential() : String(rounded);
 }
