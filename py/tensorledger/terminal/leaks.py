@@ -18,6 +18,8 @@ TENSORS = 6
 """Groups of tensors that are shown of one place."""
 WIDTH = 160
 """Characters of a line of source that are shown: a bundle may be all in one line."""
+SOURCES = {".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".html", ".vue", ".svelte"}
+"""The suffixes of files that lines are shown of."""
 FRAMES = 8
 """Frames that are shown of a stack in which no line is known to be the user's."""
 CALLERS = 3
@@ -110,7 +112,15 @@ def at(frame: Frame) -> str:
 
 
 def source(frame: Frame) -> str:
-    """Return the line of source that a frame is at; the empty string where it cannot be read."""
-    # A frame of the project's own files is relative to its tree, which an absolute path stands above.
-    line = linecache.getline(str(tree() / frame.file), frame.line or 0).strip()
+    """Return the line of source that a frame is at; the empty string where it cannot be read.
+
+    Of a file that is no source nothing is shown: frames are read from files of results too, which anybody may write.
+    """
+    if Path(frame.file).suffix not in SOURCES:
+        return ""
+    try:
+        # A frame of the project's own files is relative to its tree, which an absolute path stands above.
+        line = linecache.getline(str(tree() / frame.file), frame.line or 0).strip()
+    except ValueError:  # of what no file can be called
+        return ""
     return line if len(line) <= WIDTH else f"{line[:WIDTH]} …"
