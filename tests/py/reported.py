@@ -21,6 +21,7 @@ from tensorledger.report.data import data
 from tensorledger.report.files import Environment
 from tensorledger.report.merged import Merged, Run, Seen
 from tensorledger.results.result import Checkpoint, CycleEnd, Failure, Growth, Result
+from tensorledger.verdicts.verdict import Verdict
 
 CPU = "tfjs@4.22.0/cpu"
 OLD = "tfjs@0.15.3/cpu"
@@ -47,7 +48,7 @@ def series(tensors: int, cycles: int, heap: Sequence[float] = ()) -> list[CycleE
     return found
 
 
-def result(scenario: str, target: str = CPU, verdict: str = "pass", **fields: Any) -> Result:
+def result(scenario: str, target: str = CPU, verdict: Verdict = "pass", **fields: Any) -> Result:
     """Return a result of three checkpoints and three cycles that leave nothing, but for what is given."""
     made: dict[str, Any] = {
         "language": "py" if "keras" in target else "js",
@@ -221,11 +222,11 @@ def thousands(scenarios: int = 46, targets: int = 218) -> dict[str, Any]:
     """Return a page's data of a grid of so many rows and columns, in which no two cells are quite alike."""
     chance = random.Random(1)
     names = [f"tfjs@{n // 40}.{n % 40}.0/{backend}" for backend in ("cpu", "wasm") for n in range((targets - 2) // 2)]
-    verdicts = ["pass"] * 24 + ["deviates"] * 6 + ["fail"]
+    verdicts: list[Verdict] = ["pass", "deviates", "fail"]
     found = []
     for row in range(scenarios):
         for target in [*names, "keras", "tf-keras"]:
-            verdict = chance.choice(verdicts)
+            verdict = chance.choices(verdicts, [24, 6, 1])[0]
             left = chance.randrange(20) if verdict == "fail" else 0
             heap = [chance.gauss(0, 9000) for _ in range(10)]
             found.append(
