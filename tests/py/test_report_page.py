@@ -104,6 +104,12 @@ def test_the_script_is_the_one_that_its_sources_make(tmp_path: Path) -> None:
     assert (folder / "report.js").read_text(encoding="utf-8") == made.read_text(encoding="utf-8"), again
 
 
+def test_the_script_brings_the_licenses_of_what_is_in_it() -> None:
+    script = (tree() / "js" / "report" / "report.js").read_text(encoding="utf-8")
+    for notice in ("preact ", "htm ", "@observablehq/plot ", "d3-shape ", "Permission to use, copy, modify"):
+        assert notice in script.partition("/*!")[2]
+
+
 def test_a_page_is_the_same_each_time_and_small() -> None:
     found = everything()
     assert page(found) == page(found)
