@@ -8,7 +8,7 @@ import {Atlases, Releases, rangeOf} from './atlas.mjs';
 import {CellDetails} from './cell.mjs';
 import {Changes} from './changes.mjs';
 import {Checks} from './checks.mjs';
-import {Deviations, Skips} from './explained.mjs';
+import {Deviations, Failures, Skips} from './explained.mjs';
 import {Filters} from './filters.mjs';
 import {Grid} from './grid.mjs';
 import {Head} from './head.mjs';
@@ -48,6 +48,7 @@ export function App({ledger, printed}) {
 
   // What does not depend on the address is made once.
   const sections = useMemo(() => html`
+    <${Failures} ledger=${ledger} />
     <${Deviations} ledger=${ledger} />
     <${Skips} ledger=${ledger} />
     <${Recipes} data=${ledger.data} />
@@ -65,6 +66,7 @@ export function App({ledger, printed}) {
           ${ledger.cells.size > 0 && html`
             <section id="grid" aria-labelledby="grid-title">
               <h2 id="grid-title">Scenarios by targets</h2>
+              <p class="about">A mark opens its cell. In the grid the arrow keys walk, Enter opens and Escape closes.</p>
               <${Filters} ledger=${ledger} view=${view} address=${address} go=${go} />
               ${grid}
             </section>`}

@@ -36,15 +36,16 @@ function One({check, marks}) {
 
 /** @param {{parity: NonNullable<Check['parity']>, marks: Record<string, string>}} props */
 function Parity({parity, marks}) {
+  const why = parity.some(one => !one.ok);
   return html`
     <div class="scroll" tabindex="0" role="region" aria-label="Predictions beside Python’s"><table class="plain" data-table="parity">
       <caption>predictions beside Python’s</caption>
       <thead><tr><th scope="col">target</th><th scope="col">format</th><th scope="col"></th>
-        <th scope="col" class="n">off by</th><th scope="col" class="n">relative</th><th scope="col">why</th></tr></thead>
+        <th scope="col" class="n">off by</th><th scope="col" class="n">relative</th>${why && html`<th scope="col">why</th>`}</tr></thead>
       <tbody>${parity.map(one => html`
         <tr><th scope="row">${one.target}</th><td>${one.format}</td>
           <td><${Verdict} verdict=${one.ok ? 'pass' : one.error ? 'error' : 'fail'} marks=${marks}>${one.ok ? 'as in Python' : one.error ? 'broke' : 'off'}<//></td>
-          <td class="n">${difference(one.max_abs)}</td><td class="n">${difference(one.max_rel)}</td><td>${one.error ?? one.reason}</td></tr>`)}</tbody>
+          <td class="n">${difference(one.max_abs)}</td><td class="n">${difference(one.max_rel)}</td>${why && html`<td>${one.error ?? one.reason}</td>`}</tr>`)}</tbody>
     </table></div>`;
 }
 

@@ -1,14 +1,29 @@
-// What is not as plainly expected and has a reason: deviations by what documents them, skips by why.
+// What is not as plainly expected and has a reason: failures by it, deviations by what documents them, skips by why.
 
 import {Cells, Later} from './cells.mjs';
 import {html} from './html.mjs';
+import {BROKEN} from './ledger.mjs';
+import {Verdict} from './verdict.mjs';
 import {count} from './words.mjs';
 
 /** @typedef {import('./ledger.mjs').Cell} Cell */
 
 /** @param {{ledger: import('./ledger.mjs').Ledger}} props */
+export function Failures({ledger}) {
+  const groups = by(ledger, BROKEN, cell => `${cell.verdict}\n${bodyOf(cell).reason}`);
+  if (!groups.length) return null;
+  return html`
+    <section id="failures" aria-labelledby="failures-title">
+      <h2 id="failures-title">Failures</h2>
+      <ul class="explained">${groups.map(cells => html`
+        <li><h3><${Verdict} verdict=${cells[0].verdict} marks=${ledger.data.marks} /></h3>
+          <p>${bodyOf(cells[0]).reason}</p><${Where} cells=${cells} /></li>`)}</ul>
+    </section>`;
+}
+
+/** @param {{ledger: import('./ledger.mjs').Ledger}} props */
 export function Deviations({ledger}) {
-  const groups = by(ledger, 'deviates', cell => `${bodyOf(cell).deviation}\n${bodyOf(cell).reason}`);
+  const groups = by(ledger, ['deviates'], cell => `${bodyOf(cell).deviation}\n${bodyOf(cell).reason}`);
   if (!groups.length) return null;
   return html`
     <section id="deviations" aria-labelledby="deviations-title">
@@ -21,7 +36,7 @@ export function Deviations({ledger}) {
 
 /** @param {{ledger: import('./ledger.mjs').Ledger}} props */
 export function Skips({ledger}) {
-  const groups = by(ledger, 'skip', cell => bodyOf(cell).reason ?? '');
+  const groups = by(ledger, ['skip'], cell => bodyOf(cell).reason ?? '');
   if (!groups.length) return null;
   return html`
     <section id="skips" aria-labelledby="skips-title">
@@ -41,12 +56,17 @@ function bodyOf(cell) {
   return cell.runs[cell.shown].body;
 }
 
-/** The cells of a verdict that are alike, the most first. @param {import('./ledger.mjs').Ledger} ledger @param {string} verdict @param {(cell: Cell) => string} alike */
-function by({cells}, verdict, alike) {
+/**
+ * Returns the cells of some verdicts, those that are alike together, the most first.
+ * @param {import('./ledger.mjs').Ledger} ledger
+ * @param {string[]} verdicts
+ * @param {(cell: Cell) => string} alike
+ */
+function by({cells}, verdicts, alike) {
   /** @type {Map<string, Cell[]>} */
   const groups = new Map();
   for (const cell of cells.values()) {
-    if (cell.verdict !== verdict) continue;
+    if (!verdicts.includes(cell.verdict)) continue;
     const group = groups.get(alike(cell));
     if (group) group.push(cell);
     else groups.set(alike(cell), [cell]);

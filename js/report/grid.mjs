@@ -93,15 +93,19 @@ export function Grid({view, sort, marks, open, printed, go}) {
             <tbody>${view.rows.map(row => html`
               <tr key=${row.scenario}>
                 <th scope="row">${row.scenario}${sort === 'seconds' && html` <span class="seconds">${seconds(sum(row.cells))}</span>`}</th>
-                ${row.cells.slice(from, to).map(cell => (cell ? h('td', {
-                  class: `v-${cell.verdict}${cell.divided ? ' divided' : ''}`,
-                  'aria-label': cell.divided ? `${cell.verdict} in one of ${cell.runs.length} files` : cell.verdict,
-                }, marks[cell.verdict]) : h('td', {})))}
+                ${row.cells.slice(from, to).map(cell => (cell ? marked(cell, marks) : h('td', {})))}
               </tr>`)}
             </tbody>
           </table>`;
       })}
     </div>`;
+}
+
+/** @param {import('./ledger.mjs').Cell} cell @param {Record<string, string>} marks */
+function marked({verdict, alike, runs}, marks) {
+  return alike === runs.length
+    ? h('td', {class: `v-${verdict}`, 'aria-label': verdict}, marks[verdict])
+    : h('td', {class: `v-${verdict} divided`, 'aria-label': `${verdict} in ${alike} of ${runs.length} files`}, marks[verdict]);
 }
 
 /** @param {{columns: import('./columns.mjs').Column[], upwards: boolean}} props */

@@ -4,14 +4,13 @@
 import {useState} from 'preact/hooks';
 
 import {html} from './html.mjs';
-import {count} from './words.mjs';
-
-const BROKEN = ['error', 'fail'];
+import {BROKEN} from './ledger.mjs';
+import {count, number} from './words.mjs';
 
 /** @param {{ledger: import('./ledger.mjs').Ledger}} props */
 export function Head({ledger}) {
   const {data, cells} = ledger;
-  const broken = [...cells.values()].filter(cell => BROKEN.includes(cell.verdict)).length;
+  const verdicts = [...cells.values()].map(cell => cell.verdict);
   return html`
     <header class="head">
       <div class="top">
@@ -19,7 +18,7 @@ export function Head({ledger}) {
         <${Sections} ledger=${ledger} />
         <${Theme} />
       </div>
-      <h1>${said(cells.size, broken)}</h1>
+      <h1>${said(verdicts)}</h1>
       <p class="lead">${of(data)}</p>
       ${data.problems.length > 0 && html`
         <div class="notice" role="note">
@@ -30,11 +29,17 @@ export function Head({ledger}) {
     </header>`;
 }
 
-/** @param {number} cells @param {number} broken */
-function said(cells, broken) {
-  if (!cells) return 'Report';
-  if (!broken) return cells === 1 ? 'The one cell is as expected' : `All ${count(cells, 'cell')} are as expected`;
-  return `${broken} of ${count(cells, 'cell')} ${broken === 1 ? 'is' : 'are'} not as expected`;
+/** @param {string[]} verdicts */
+function said(verdicts) {
+  const all = verdicts.length, skipped = verdicts.filter(verdict => verdict === 'skip').length;
+  const broken = verdicts.filter(verdict => BROKEN.includes(verdict)).length;
+  if (!all) return 'Report';
+  if (broken) return `${number(broken)} of ${count(all, 'cell')} ${broken === 1 ? 'is' : 'are'} not as expected`;
+  if (skipped === all) return all === 1 ? 'The one cell was skipped' : `All ${count(all, 'cell')} were skipped`;
+  if (all === 1) return 'The one cell is as expected';
+  return skipped
+    ? `${number(all - skipped)} of ${count(all, 'cell')} are as expected, ${number(skipped)} ${skipped === 1 ? 'was' : 'were'} skipped`
+    : `All ${count(all, 'cell')} are as expected`;
 }
 
 /** @param {import('./types.d.mts').Data} data */
@@ -78,6 +83,7 @@ function Sections({ledger}) {
   const there = [
     [data.changes, 'changes', 'Changes'],
     [cells.size, 'grid', 'Grid'],
+    [BROKEN.some(verdict => verdicts.has(verdict)), 'failures', 'Failures'],
     [verdicts.has('deviates'), 'deviations', 'Deviations'],
     [verdicts.has('skip'), 'skips', 'Skips'],
     [data.recipes.length, 'recipes', 'Recipes'],

@@ -13,7 +13,7 @@ import {columnsOf} from './columns.mjs';
  * @property {string} verdict  of that one
  * @property {number} seconds  likewise
  * @property {string} language
- * @property {boolean} divided  whether its runs have verdicts that are not alike
+ * @property {number} alike  how many of its runs have that verdict
  */
 
 /**
@@ -23,6 +23,9 @@ import {columnsOf} from './columns.mjs';
  * @property {number} seconds
  * @property {import('./types.d.mts').Body} body
  */
+
+/** Verdicts of cells that are not as expected. */
+export const BROKEN = ['error', 'fail'];
 
 /** @typedef {ReturnType<typeof ledgerOf>} Ledger */
 /** @typedef {ReturnType<typeof chosen>} View */
@@ -40,7 +43,7 @@ export function ledgerOf(data) {
     const {verdict, seconds, body} = runs[shown];
     const cell = {
       key: keyOf(scenario, target), scenario, target, runs, shown, verdict, seconds, language: body.language,
-      divided: runs.some(run => run.verdict !== verdict),
+      alike: runs.filter(run => run.verdict === verdict).length,
     };
     cells.set(cell.key, cell);
     /** @type {Map<string, Cell>} */ (rows.get(scenario)).set(target, cell);

@@ -8,12 +8,15 @@ import {html} from './html.mjs';
 import {ledgerOf} from './ledger.mjs';
 import {read} from './read.mjs';
 
+const root = /** @type {HTMLElement} */ (document.getElementById('root'));
+
 read().then(data => {
   const ledger = ledgerOf(data);
-  const root = /** @type {HTMLElement} */ (document.getElementById('root'));
   root.replaceChildren();
   const show = (printed = false) => render(html`<${App} ledger=${ledger} printed=${printed} />`, root);
   show();
   addEventListener('beforeprint', () => show(true));
   addEventListener('afterprint', () => show());
+}, error => {
+  root.textContent = `The results could not be read. This page needs a browser from 2024 or later. (${error})`;
 });

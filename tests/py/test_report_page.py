@@ -104,6 +104,12 @@ def test_the_script_is_the_one_that_its_sources_make(tmp_path: Path) -> None:
     assert (folder / "report.js").read_text(encoding="utf-8") == made.read_text(encoding="utf-8"), again
 
 
+def test_the_script_brings_the_licenses_of_what_is_in_it() -> None:
+    script = (tree() / "js" / "report" / "report.js").read_text(encoding="utf-8")
+    for notice in ("preact ", "htm ", "@observablehq/plot ", "d3-shape ", "Permission to use, copy, modify"):
+        assert notice in script.partition("/*!")[2]
+
+
 def test_a_page_is_the_same_each_time_and_small() -> None:
     found = everything()
     assert page(found) == page(found)
@@ -149,7 +155,7 @@ def test_each_cell_has_its_mark_and_its_verdict_in_words(show: Show) -> None:
     assert found == [
         ["error", "!"],
         ["deviates", "≠"],
-        ["fail in one of 2 files", "✗"],
+        ["fail in 1 of 2 files", "✗"],
         ["skip", "–"],
         ["fail", "✗"],
         ["caught", "◎"],
@@ -223,7 +229,7 @@ def test_the_keyboard_walks_the_grid_opens_a_cell_and_comes_back(show: Show) -> 
         opened.locator(".grid [tabindex='0']").focus()
         assert focused() == [0, 2, "error"]
         for key, there in [
-            ("ArrowDown", [1, 2, "fail in one of 2 files"]),
+            ("ArrowDown", [1, 2, "fail in 1 of 2 files"]),
             ("ArrowLeft", [1, 1, "deviates"]),
             ("ArrowLeft", [1, 1, "deviates"]),
             ("End", [1, 3, "skip"]),
@@ -387,6 +393,28 @@ def test_sections_say_what_the_data_do_and_lead_to_the_cells(show: Show) -> None
     assert "not a finite number" in checks
 
 
+def test_failures_are_told_by_their_reasons(show: Show) -> None:
+    opened = show(everything())
+    assert opened.locator("#failures li > p").all_inner_texts() == [
+        "once only",
+        "harness/expectations/x.toml: end tensors: expected 0, measured 3",
+        "TypeError: it broke",
+    ]
+    opened.locator("#failures summary").first.click()
+    opened.locator("#failures").get_by_role("link", name=CPU).click()
+    assert opened.inner_text(".panel h2") == "clean"
+
+
+def test_the_heading_counts_what_was_skipped_apart(show: Show) -> None:
+    skip = result("a", verdict="skip", reason="not installed here")
+    for results, said in [
+        ([result("a"), result("b")], "All 2 cells are as expected"),
+        ([skip, result("b")], "1 of 2 cells are as expected, 1 was skipped"),
+        ([skip], "The one cell was skipped"),
+    ]:
+        assert show(data(merged(results))).inner_text("h1") == said
+
+
 def test_sections_are_there_only_where_there_is_something_to_say(show: Show) -> None:
     opened = show(data(merged([result("clean")])))
     assert opened.locator("section").evaluate_all("all => all.map(one => one.id)") == ["grid"]
@@ -423,9 +451,9 @@ def test_markup_in_data_stays_text(show: Show) -> None:
             "text => document.querySelector('.panel h2')?.innerText === text", arg=scenario + PLANT
         )
         assert PLANT in opened.inner_text(".panel-body")
+        assert opened.locator("img").count() == 0
     assert opened.title().endswith(PLANT)
     assert opened.evaluate("window.ran") is None
-    assert opened.locator("img").count() == 0
     assert opened.locator("script").count() == 2
 
 
@@ -454,8 +482,8 @@ def test_axe_finds_no_serious_fault(show: Show, scheme: str, at: str) -> None:
 
 
 def test_nothing_is_wider_than_a_narrow_page(show: Show) -> None:
-    for at in ("", cell("grows")):
-        opened = show(everything(), at, NARROW)
+    for found, at in [(everything(), ""), (everything(), cell("grows")), (thousands(3), "")]:
+        opened = show(found, at, NARROW)
         assert opened.evaluate("document.documentElement.scrollWidth") <= NARROW[0]
         assert opened.evaluate("document.querySelector('.panel')?.scrollWidth ?? 0") <= NARROW[0]
 
