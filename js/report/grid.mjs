@@ -82,7 +82,7 @@ export function Grid({view, sort, marks, open, printed, go}) {
   if (!view.rows.length) return html`<p class="none">No cell is like that.</p>`;
   const parts = printed && upwards ? Math.ceil(view.columns.length / PRINTED.upwards) : 1;
   return html`
-    <div class=${`grid ${upwards ? 'upwards' : 'across'}`}>
+    <div class=${`grid ${upwards ? 'upwards' : 'across'}${sort === 'seconds' ? ' timed' : ''}`}>
       ${Array.from({length: parts}, (_, part) => {
         const [from, to] = parts > 1 ? [part * PRINTED.upwards, (part + 1) * PRINTED.upwards] : [0, view.columns.length];
         return html`

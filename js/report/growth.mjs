@@ -17,7 +17,7 @@ export function Growth({body, units}) {
       ${flat.length > 0 && html`<p class="flat">After every cycle as after the warm-up: ${flat.join(', ')}.</p>`}
       ${moved.length > 0 && html`<div class="multiples">${moved.map(name => html`
         <figure data-chart="growth" data-level=${name} key=${name}>
-          <figcaption>${called(name)} <span class="slope">${slope(fits[name])}</span></figcaption>
+          <figcaption>${called(name)} <span class="slope">${slope(fits[name], name in units)}</span></figcaption>
           <${Chart} of=${body} label=${`${name} after each cycle; the table has the numbers`}
             draw=${(/** @type {number} */ width) => growthChart(levels[name], fits[name], width)} />
         </figure>`)}</div>`}
@@ -40,8 +40,12 @@ export function Growth({body, units}) {
     </section>`;
 }
 
-/** @param {{rate: number, error?: number} | undefined} fit */
-function slope(fit) {
+/**
+ * @param {{rate: number, error?: number} | undefined} fit
+ * @param {boolean} noisy  whether the level moves by itself, so that a line through few cycles says little
+ */
+function slope(fit, noisy) {
   if (!fit) return '';
-  return `${signed(fit.rate)}${fit.error === undefined ? '' : ` ± ${number(fit.error)}`} per cycle`;
+  if (fit.error !== undefined) return `${signed(fit.rate)} ± ${number(fit.error)} per cycle`;
+  return `${signed(fit.rate)} per cycle${noisy ? ', in too few to be sure of' : ''}`;
 }
