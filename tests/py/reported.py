@@ -228,7 +228,7 @@ def thousands(scenarios: int = 46, targets: int = 218) -> dict[str, Any]:
         for target in [*names, "keras", "tf-keras"]:
             verdict = chance.choices(verdicts, [24, 6, 1])[0]
             left = chance.randrange(20) if verdict == "fail" else 0
-            heap = [chance.gauss(0, 9000) for _ in range(10)]
+            heap = [float(round(chance.gauss(0, 9000))) for _ in range(10)]
             found.append(
                 result(
                     f"scenario-{row:02}-of-many",

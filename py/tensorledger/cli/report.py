@@ -12,6 +12,7 @@ import click
 
 from tensorledger.cli.options import NewFile
 from tensorledger.environment.folders import write_whole
+from tensorledger.expectations.toml import BadDefinition
 from tensorledger.report.compared import Change, changes
 from tensorledger.report.data import data
 from tensorledger.report.github import SUMMARY, commands
@@ -93,6 +94,8 @@ def _written(form: str, merged: Merged, changed: Sequence[Change] | None) -> str
             from tensorledger.report.junit import junit
 
             return junit(merged)
+    except BadDefinition as error:  # the atlas is judged by the expectations there are
+        raise click.UsageError(str(error)) from error
     except ModuleNotFoundError as error:
         raise click.UsageError(f"--format {form} needs {error.name}: {MEND}") from error
     if form == "markdown":
