@@ -4,7 +4,7 @@ import js from '@eslint/js';
 import globals from 'globals';
 
 export default [
-  {ignores: ['**/node_modules/', '.venv/', 'dist/', 'build/', 'js/watch/observer.js']},
+  {ignores: ['**/node_modules/', '.venv/', 'dist/', 'build/', 'js/watch/observer.js', 'js/report/report.js']},
   js.configs.recommended,
   {
     languageOptions: {ecmaVersion: 2022, sourceType: 'module', globals: globals.node},
@@ -46,7 +46,7 @@ export default [
     },
   },
   {
-    files: ['js/worker/{browser,page}.mjs', 'js/scenarios/browser/**'],
+    files: ['js/worker/{browser,page}.mjs', 'js/scenarios/browser/**', 'js/report/**'],
     languageOptions: {globals: globals.browser},
   },
   {

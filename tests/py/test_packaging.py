@@ -25,6 +25,7 @@ def test_the_wheel_has_one_top_level_package_with_the_tree_inside(wheel: Path) -
         "js/protocol/schema.json",
         "js/watch/observer.js",
         "js/watch/trace.mjs",
+        "js/report/report.js",
         "js/scenarios/create-dispose.mjs",
         "py/scenarios/create_dispose.py",
         "harness/expectations/create-dispose.toml",
@@ -34,6 +35,8 @@ def test_the_wheel_has_one_top_level_package_with_the_tree_inside(wheel: Path) -
         "package-lock.json",
     ):
         assert f"tensorledger/tree/{carried}" in names
+    for beside in ("page.css", "page.html.jinja"):
+        assert f"tensorledger/report/{beside}" in names
     assert not [name for name in names if "node_modules" in name or "__pycache__" in name]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tensorledger.atlas.data import Atlas, Range
-from tensorledger.atlas.shows import Threw, Walk, verdict
-from tensorledger.expectations.expectation import expectation_for
-from tensorledger.scenarios.catalogue import all_scenarios
+from tensorledger.atlas.judged import judged
+from tensorledger.atlas.shows import Threw, Walk
+from tensorledger.terminal.marks import MARKS
 
 HEAD = """\
 # The atlas
@@ -22,7 +22,6 @@ heap or of the process, and cycles are run until two in a row are alike. The mar
 expectation, without its deviations: ✓ as expected, ✗ otherwise, ! throws or cannot be run. A scenario named `leak-…`
 leaks on purpose. `release()` releases by {recipes}.
 """
-MARKS = {"pass": "✓", "fail": "✗", "error": "!", "skip": "–"}
 
 
 def page(atlas: Atlas) -> str:
@@ -58,12 +57,9 @@ def _scenario(atlas: Atlas, name: str, ranges: list[Range]) -> Iterator[str]:
     yield f"## {name}\n"
     yield "| releases | | shows |"
     yield "|---|---|---|"
-    scenario = all_scenarios().get(name)
     for found in ranges:
-        mark = ""
-        if scenario is not None and "js" in scenario.files:
-            expectation = expectation_for(name, scenario.files["js"])
-            mark = MARKS[verdict(found.shows, expectation, atlas.target(found.first))[0]]
+        verdict = judged(atlas, name, found)
+        mark = MARKS[verdict][0] if verdict else ""
         count = len(atlas.within(found))
         releases = found.first if count == 1 else f"{found.first} – {found.last} ({count})"
         yield f"| {releases} | {mark} | {'; '.join(_shows(found))} |"

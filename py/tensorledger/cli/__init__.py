@@ -9,8 +9,8 @@ import click
 from tensorledger.version import __version__
 
 COMMANDS = (
-    "run", "recipes", "claims", "check", "convert", "watch", "targets", "install", "bisect", "atlas", "record", "new",
-    "doctor",
+    "run", "report", "show", "recipes", "claims", "check", "convert", "watch", "targets", "install", "bisect",
+    "atlas", "record", "new", "doctor",
 )  # fmt: skip
 """Each is a module of this package with a command of its own name."""
 

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from tensorledger.atlas.data import Atlas
+from tensorledger.atlas.judged import judged
+from tensorledger.protocol.messages import Frame, LiveTensor
+from tensorledger.recipes.row import Row
+from tensorledger.recipes.table import advice, groups, harms, reasons, works
 from tensorledger.report.compared import Change
-from tensorledger.report.fit import fits, levels
-from tensorledger.report.merged import Merged, Seen
-from tensorledger.results.result import Result
-from tensorledger.terminal.leaks import source
+from tensorledger.report.fit import STATISTICS, fits, levels
+from tensorledger.report.merged import ORDER, Merged, Seen
+from tensorledger.results.result import Failure, Result
+from tensorledger.terminal.cell import parity
+from tensorledger.terminal.leaks import at, by_place, leak, source
+from tensorledger.terminal.marks import MARKS
+from tensorledger.terminal.recipes import LEGEND, crossing
+from tensorledger.verdicts.judge import agrees
+from tensorledger.verdicts.levels import LEVELS as LANGUAGES
+from tensorledger.verdicts.levels import level
 from tensorledger.version import __version__
 
 ELSEWHERE = ("scenario", "target", "verdict", "seconds", "caught")
@@ -23,6 +34,9 @@ UNJUDGED = ("heap", "process")
 
 FRAMES = 4
 """Frames that are shown of a tensor's stack: the line that made it, and how that was come to."""
+
+STACK = 12
+"""Frames that are shown of what was thrown."""
 
 
 def data(merged: Merged, changes: Sequence[Change] | None = None) -> dict[str, Any]:
@@ -51,6 +65,8 @@ def data(merged: Merged, changes: Sequence[Change] | None = None) -> dict[str, A
     ]
     said: dict[str, Any] = {
         "version": __version__,
+        "marks": {verdict: MARKS[verdict][0] for verdict in ORDER},
+        "units": {language: {name: level(name, language).unit for name in STATISTICS} for language in LANGUAGES},
         "files": [{"file": run.file, **msgspec.to_builtins(run.environment)} for run in merged.runs],
         "problems": list(merged.problems),
         "scenarios": scenarios,
@@ -58,8 +74,10 @@ def data(merged: Merged, changes: Sequence[Change] | None = None) -> dict[str, A
         "cells": cells,
         "bodies": [json.loads(written) for written in bodies],
         "checks": [_filled(_check(msgspec.to_builtins(check))) for check in merged.checks],
-        "recipes": [_filled(msgspec.to_builtins(row)) for row in merged.rows],
-        "atlases": [_filled(msgspec.to_builtins(atlas)) for atlas in merged.atlases],
+        "recipes": [*_recipes(merged.rows)],
+        "legend": LEGEND,
+        "reasons": reasons(merged.rows),
+        "atlases": [_filled(_atlas(atlas)) for atlas in merged.atlases],
     }
     if changes is not None:
         said["changes"] = [
@@ -78,14 +96,64 @@ def _body(result: Result) -> dict[str, Any]:
             del checkpoint[name]
     if result.verdict not in ("fail", "error"):
         del whole["log"]
-    for leak, found in zip(whole["leaks"], result.leaks, strict=True):
-        leak["stack"] = [frame for frame in leak["stack"] if frame["of"] == "user"][:FRAMES] or leak["stack"][:1]
-        leak["line"] = source(found.stack[0]) if found.stack else ""
+    whole["leaks"] = [_place(stack, tensors) for stack, tensors in by_place(result.leaks)]
+    whole["parity"] = [{"said": parity(agreement), "ok": agrees(agreement)} for agreement in result.parity]
+    for name in ("error", "thrown"):
+        whole[name] = _failure(getattr(result, name))
     whole["levels"] = levels(result.series)
     whole["fits"] = msgspec.to_builtins(fits(result.series))
     del whole["series"]
     kept: dict[str, Any] = _filled(whole)
     return kept
+
+
+def _place(stack: Sequence[Frame], tensors: Sequence[LiveTensor]) -> dict[str, Any]:
+    """Return what was made at one place: the line, how that was come to, and the tensors."""
+    return {
+        "of": stack[0].of if stack else "",
+        "stack": [at(frame) for frame in stack[:FRAMES]],
+        "line": source(stack[0]) if stack else "",
+        "tensors": [{"said": leak(found), "held": found.held} for found in tensors],
+    }
+
+
+def _failure(found: Failure | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {**msgspec.to_builtins(found), "stack": [at(frame) for frame in found.stack[:STACK]]}
+
+
+def _recipes(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """Yield the recipes table of each model, in each language, by how it was used."""
+    for group in groups(rows):
+        lines = [
+            {
+                "label": line.label,
+                "cells": {
+                    recipe: {"said": crossing(row).plain, "works": works(row), "bad": bool(row.error) or harms(row)}
+                    for recipe, row in line.rows.items()
+                },
+                "best": advice(line),
+            }
+            for line in group.lines
+        ]
+        yield {
+            "model": group.model,
+            "language": group.language,
+            "usage": group.usage,
+            "recipes": group.recipes,
+            "lines": lines,
+        }
+
+
+def _atlas(atlas: Atlas) -> dict[str, Any]:
+    """Return an atlas with how many releases each range is of, and its verdict where the scenario is a known one."""
+    whole: dict[str, Any] = msgspec.to_builtins(atlas)
+    for name, ranges in atlas.scenarios.items():
+        for written, found in zip(whole["scenarios"][name], ranges, strict=True):
+            written["count"] = len(atlas.within(found))
+            written["verdict"] = judged(atlas, name, found)
+    return whole
 
 
 def _check(check: dict[str, Any]) -> dict[str, Any]:

@@ -75,9 +75,16 @@ def read(path: Path) -> Content:
     if not isinstance(schema, str) or schema not in KINDS:
         raise BadFile(f"{path}: {_other(schema)}")
     try:
-        return msgspec.convert(written, KINDS[schema])
+        return msgspec.convert(_writable(written), KINDS[schema])
     except msgspec.ValidationError as error:
         raise BadFile(f"{path} is not as {schema} has it: {error}") from error
+
+
+def _writable(written: Any) -> Any:
+    """Return JSON with no half of a character in it, which JavaScript may have and no file can hold."""
+    text = json.dumps(written, ensure_ascii=False)
+    whole = text.encode("utf-8", "replace").decode("utf-8")
+    return written if whole == text else json.loads(whole)
 
 
 def _other(schema: object) -> str:

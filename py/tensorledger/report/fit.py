@@ -11,7 +11,8 @@ from tensorledger.results.result import CycleEnd
 from tensorledger.verdicts.slope import BLOCKS, slope
 
 EXACT = ("tensors", "bytes", "buffers")
-LEVELS = (*EXACT, "heap", "native")
+STATISTICS = ("heap", "native")
+LEVELS = (*EXACT, *STATISTICS)
 """What is told of every cycle's end."""
 
 

@@ -75,7 +75,7 @@ def _grown(growth: Growth, quantities: list[str]) -> Iterator[str]:
     for quantity in quantities:
         value = getattr(growth, quantity, None)
         yield ""
-        yield "" if value is None else f"{value:+,}"
+        yield "" if value is None else f"{value:+,.10g}"
 
 
 def parity(agreement: Agreement) -> str:

@@ -18,6 +18,8 @@ TENSORS = 6
 """Groups of tensors that are shown of one place."""
 WIDTH = 160
 """Characters of a line of source that are shown: a bundle may be all in one line."""
+SOURCES = {".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".html", ".vue", ".svelte"}
+"""The suffixes of files that lines are shown of."""
 FRAMES = 8
 """Frames that are shown of a stack in which no line is known to be the user's."""
 CALLERS = 3
@@ -35,7 +37,7 @@ def leaks(
 
     ``bundled`` says of which nothing tells whose the lines of the stack are.
     """
-    places = _by_place(found, bundled)
+    places = by_place(found, bundled)
     for stack, here in places[:PLACES]:
         if bundled(here[0]):
             yield from _bundled(stack)
@@ -48,10 +50,13 @@ def leaks(
     yield from _more([tensors for _, here in places[PLACES:] for tensors in here], "  ")
 
 
-def _by_place(
-    found: Sequence[LiveTensor], bundled: Callable[[LiveTensor], bool]
+def by_place(
+    found: Sequence[LiveTensor], bundled: Callable[[LiveTensor], bool] = lambda _: False
 ) -> list[tuple[list[Frame], list[LiveTensor]]]:
-    """Return the tensors by the frames that say how their line was come to; the library's and ours aside."""
+    """Return the tensors by the frames that say how their line was come to; the library's and ours aside.
+
+    The most bytes first. ``bundled`` is as ``leaks`` has it.
+    """
 
     def users(tensors: LiveTensor) -> list[Frame]:
         return [frame for frame in tensors.stack if frame.of == "user" or bundled(tensors)] or tensors.stack[:1]
@@ -107,7 +112,15 @@ def at(frame: Frame) -> str:
 
 
 def source(frame: Frame) -> str:
-    """Return the line of source that a frame is at; the empty string where it cannot be read."""
-    # A frame of the project's own files is relative to its tree, which an absolute path stands above.
-    line = linecache.getline(str(tree() / frame.file), frame.line or 0).strip()
+    """Return the line of source that a frame is at; the empty string where it cannot be read.
+
+    Of a file that is no source nothing is shown: frames are read from files of results too, which anybody may write.
+    """
+    if Path(frame.file).suffix not in SOURCES:
+        return ""
+    try:
+        # A frame of the project's own files is relative to its tree, which an absolute path stands above.
+        line = linecache.getline(str(tree() / frame.file), frame.line or 0).strip()
+    except ValueError:  # of what no file can be called
+        return ""
     return line if len(line) <= WIDTH else f"{line[:WIDTH]} …"

@@ -28,7 +28,7 @@ def tables(rows: Sequence[Row]) -> Iterator[Table]:
             table.add_column(recipe.replace("-", "-\n"), justify="right", no_wrap=True)
         table.add_column("best", no_wrap=True)
         for line in group.lines:
-            table.add_row(line.label, *(_cell(line.rows.get(recipe)) for recipe in group.recipes), advice(line))
+            table.add_row(line.label, *(crossing(line.rows.get(recipe)) for recipe in group.recipes), advice(line))
         yield table
 
 
@@ -56,7 +56,8 @@ def levels(rows: Sequence[Row]) -> Table | None:
     return table
 
 
-def _cell(row: Row | None) -> Text:
+def crossing(row: Row | None) -> Text:
+    """Return what came of a crossing, as ``LEGEND`` explains it."""
     if row is None:
         return Text("")
     if not row.applies:
