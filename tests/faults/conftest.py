@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -64,10 +66,8 @@ class Place:
     folder: Path
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
     environment: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def temporary(self) -> Path:
-        return self.folder / "tmp"
+    temporary: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="tl-", dir="/tmp")))
+    """Of a short name: Chromium's socket in it must not have a long one."""
 
     @property
     def results(self) -> Path:
@@ -82,7 +82,6 @@ class Place:
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # who started the tests may ignore it
             before()
 
-        self.temporary.mkdir(exist_ok=True)
         return subprocess.Popen(
             [Path(sys.executable).with_name("python"), "-m", "tensorledger", *arguments],
             cwd=self.folder,
@@ -129,8 +128,7 @@ class Place:
         while self.processes() and time.monotonic() < until:
             time.sleep(0.1)
         processes = [f"process {found.pid}: {' '.join(found.cmdline())[:200]}" for found in self.processes()]
-        files = [f"file {path}" for path in self.temporary.rglob("*")] if self.temporary.is_dir() else []
-        return processes + files
+        return processes + [f"file {path}" for path in self.temporary.rglob("*")]
 
 
 @pytest.fixture
@@ -141,6 +139,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
     left = found.left()
     for process in found.processes():
         process.kill()
+    shutil.rmtree(found.temporary, ignore_errors=True)
     assert left == []
 
 
