@@ -6,12 +6,17 @@ python -m tensorledger.browser.stem CHROMIUM        with the harness on descript
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import socket
 import sys
 import threading
 from collections.abc import Coroutine
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
+import psutil
 from playwright.async_api import Browser, async_playwright
 
 from tensorledger.browser.chromium import FLAGS
@@ -60,6 +65,7 @@ async def serve(executable: str) -> None:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=executable, args=[*FLAGS, *MEASURING])
         browser.on("disconnected", lambda _: over.set())
+        of_chromium = _left_behind()
         stem = Stem(browser, channel, loop)
 
         def answer() -> None:
@@ -72,6 +78,18 @@ async def serve(executable: str) -> None:
         await over.wait()
         channel.hang_up()
         await browser.close()
+    if of_chromium is not None:  # Chromium removes it, unless it was killed; its profile Playwright removes
+        shutil.rmtree(of_chromium, ignore_errors=True)
+
+
+def _left_behind() -> Path | None:
+    """Return the folder of the socket that Chromium listens on for another of the same profile; None: there is none."""
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error, OSError, StopIteration):
+            profile = next(word for word in process.cmdline() if word.startswith("--user-data-dir="))
+            link = Path(profile.partition("=")[2]) / "SingletonSocket"
+            return Path(os.readlink(link)).parent
+    return None
 
 
 if __name__ == "__main__":
