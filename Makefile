@@ -1,4 +1,4 @@
-# make setup | harness | test | environments | lint | bench | atlas | package
+# make setup | harness | test | faults | environments | lint | bench | atlas | package
 # PYTHON=python3.12 make … to choose the Python (3.11 or 3.12)
 
 PYTHON ?= python3
@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup harness test environments lint bench atlas package clean
+.PHONY: setup harness test faults environments lint bench atlas package clean
 
 setup: $(READY)
 
@@ -31,6 +31,11 @@ test: setup
 	$(BIN)/pytest tests/py tests/plugin -n 2 --dist loadfile --no-loadscope-reorder
 	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
 	    --no-warnings --expose-gc --test tests/js
+
+# Workers, the harness, the cache, npm and the browser broken at points that seeds decide: some 10 minutes for three.
+SEEDS := 1,2,3
+faults: setup
+	$(BIN)/pytest tests/faults --seeds $(SEEDS)
 
 # The plugin beside other people's TensorFlows, on each Python that this machine has; 1.5 GB for each combination.
 environments: setup

@@ -8,7 +8,7 @@ import time
 
 import psutil
 import pytest
-from conftest import Place
+from place import Place
 
 from tensorledger.browser.chromium import ChromiumMissing, chromium
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from conftest import GOOD, GOOD_PY, Place
+from place import GOOD, GOOD_PY, Place
 
 NAMES = [f"{number}.mjs" for number in range(8)]
 

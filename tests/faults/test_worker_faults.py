@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 import pytest
-from conftest import Ended
+from place import Ended
 
 Between = Callable[..., Ended]
 

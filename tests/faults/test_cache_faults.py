@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from conftest import Place
+from place import Place
 
 from tensorledger.environment.addon import tensorflow
 from tensorledger.environment.cache import cache_folder
