@@ -11,8 +11,8 @@ import shutil
 import socket
 import sys
 import threading
-from collections.abc import Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,6 +29,11 @@ DESCRIPTOR = 3
 
 MEASURING = ("--js-flags=--expose-gc --no-flush-bytecode",)
 """And what Chromium is started with so that its pages can be measured: they collect garbage when they want to."""
+
+LOOK = 0.05
+"""Seconds between two looks at what Chromium has made, or leaves."""
+TIMES = 30
+"""Looks after which it is left there."""
 
 T = TypeVar("T")
 
@@ -62,10 +67,9 @@ async def serve(executable: str) -> None:
     loop = asyncio.get_running_loop()
     over = asyncio.Event()
     channel = Channel(socket.socket(fileno=DESCRIPTOR))
-    async with async_playwright() as playwright:
+    async with _nothing_left(), async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=executable, args=[*FLAGS, *MEASURING])
         browser.on("disconnected", lambda _: over.set())
-        of_chromium = _left_behind()
         stem = Stem(browser, channel, loop)
 
         def answer() -> None:
@@ -78,18 +82,39 @@ async def serve(executable: str) -> None:
         await over.wait()
         channel.hang_up()
         await browser.close()
-    if of_chromium is not None:  # Chromium removes it, unless it was killed; its profile Playwright removes
-        shutil.rmtree(of_chromium, ignore_errors=True)
 
 
-def _left_behind() -> Path | None:
-    """Return the folder of the socket that Chromium listens on for another of the same profile; None: there is none."""
+@asynccontextmanager
+async def _nothing_left() -> AsyncIterator[None]:
+    """Remove what stays of a browser that is killed: its profile, and the folder of a socket of its own."""
+    found: list[Path] = []
+
+    async def find() -> None:
+        while not found:
+            await asyncio.sleep(LOOK)
+            found.extend(_folders())
+
+    finding = asyncio.create_task(find())
+    try:
+        yield
+    finally:
+        finding.cancel()
+        for _ in range(TIMES):  # its other processes, which end now, may still be writing
+            for folder in found:
+                shutil.rmtree(folder, ignore_errors=True)
+            if not any(folder.exists() for folder in found):
+                break
+            await asyncio.sleep(LOOK)
+
+
+def _folders() -> list[Path]:
+    """Return Chromium's profile, and the folder of the socket that it listens on for another of the same profile."""
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error, OSError, StopIteration):
-            profile = next(word for word in process.cmdline() if word.startswith("--user-data-dir="))
-            link = Path(profile.partition("=")[2]) / "SingletonSocket"
-            return Path(os.readlink(link)).parent
-    return None
+            word = next(word for word in process.cmdline() if word.startswith("--user-data-dir="))
+            profile = Path(word.partition("=")[2])
+            return [Path(os.readlink(profile / "SingletonSocket")).parent, profile]
+    return []
 
 
 if __name__ == "__main__":

@@ -32,6 +32,9 @@ NODE = ("--expose-gc", "--no-flush-bytecode", "--single-threaded")
 """Options of JavaScript workers. With the last two the size of the heap after a collection varies less than half as
 much: V8 throws no code away to compile it again, and does nothing beside the program."""
 
+ENDING = 2.0
+"""Seconds that a stem has to clean up before it is killed."""
+
 LEGACY = "TF_USE_LEGACY_KERAS"
 """Decides which Keras ``tf.keras`` is; the target decides it, not the user's shell."""
 
@@ -107,6 +110,9 @@ class Starter:
         except (ChannelClosed, ChannelTimeout, CallFailed, ProtocolBroken) as error:
             if self._stems.get(own) is stem:
                 del self._stems[own]
+            with suppress(OSError):
+                stem.channel.hang_up()
+            stem.status(ENDING)
             stem.kill()
             status = stem.status(1)
             log = stem.log.text(wait=1.0)
