@@ -80,6 +80,7 @@ WHOLE = json.dumps({"schema": "tensorledger/results/1", "environment": {}, "resu
             b'{"schema": "tensorledger/results/1"}',
             "not as tensorledger/results/1 has it: Object missing",
         ),
+        (b'{"schema": "tensorledger/results/1", "results": [NaN]}', "bad.json is not JSON: NaN is no number there"),
         (b'{"schema": "tensorledger/results/1", "results": [3]}', "Expected `object`, got `int` - at `$.results[0]`"),
     ],
 )
@@ -217,6 +218,16 @@ def test_an_output_that_cannot_be_written_is_said_and_what_was_there_is_whole(he
     assert ran.exit_code == 2 and "/dev/full could not be written: No space left on device" in ran.stderr
     if os.path.exists("/proc/version"):
         assert "could not be written" in command("r.json", "--format", "junit", "-o", "/proc/version").stderr
+
+
+def test_a_file_that_is_read_is_not_written_over(here: Path) -> None:
+    written("r.json", RESULTS)
+    (here / "link.json").symlink_to("r.json")
+    for output in ("r.json", "link.json"):
+        for arguments in (["r.json"], [written("new.json", RESULTS), "--before", "r.json"]):
+            ran = command(*arguments, "-o", output)
+            assert ran.exit_code == 2 and "is one of the files to read, and would be lost" in ran.stderr
+    assert merge([here / "r.json"]).problems == []
 
 
 @pytest.mark.parametrize(("form", "module"), [("html", "jinja2"), ("junit", "junitparser")])

@@ -58,6 +58,9 @@ def report(files: Sequence[Path], before: Sequence[Path], form: str, output: Pat
     It judges nothing: what the run's own exit status says stands. Exit status: 2 where a file cannot be read (what can
     be read is reported), where there are no results, or where nothing can be written.
     """
+    for file in (*files, *before):
+        if output is not None and output.exists() and file.exists() and output.samefile(file):
+            raise click.UsageError(f"-o {output} is one of the files to read, and would be lost")
     merged = merge(files)
     earlier = merge(before) if before else None
     problems = [*merged.problems, *(earlier.problems if earlier else ())]

@@ -22,6 +22,10 @@ class BadFile(Exception):
     """A file that no report can be made of; the message names it, and says what to do."""
 
 
+class NoNumber(ValueError):
+    """NaN, or an infinity, which Python writes and JSON has not."""
+
+
 class Environment(msgspec.Struct, frozen=True):
     """Where results are from; null what was not told."""
 
@@ -57,7 +61,7 @@ KINDS: dict[str, type[Content]] = {RESULTS: Results, RECIPES: Recipes, CHECK: Ch
 def read(path: Path) -> Content:
     """Return a file's content. Raises BadFile."""
     try:
-        written: Any = json.loads(path.read_text(encoding="utf-8"))
+        written: Any = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except OSError as error:
         raise BadFile(f"{path} could not be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
@@ -69,6 +73,8 @@ def read(path: Path) -> Content:
         if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated"):
             raise BadFile(f"{path} is cut off at {at}: was what wrote it interrupted?") from error
         raise BadFile(f"{path} is not JSON: {at}: {error.msg}") from error
+    except NoNumber as error:
+        raise BadFile(f"{path} is not JSON: {error} is no number there") from error
     except RecursionError as error:
         raise BadFile(f"{path} is no file of results: it is nested too deeply") from error
     schema = written.get("schema") if isinstance(written, dict) else None
@@ -78,6 +84,10 @@ def read(path: Path) -> Content:
         return msgspec.convert(_writable(written), KINDS[schema])
     except msgspec.ValidationError as error:
         raise BadFile(f"{path} is not as {schema} has it: {error}") from error
+
+
+def _no_number(written: str) -> None:
+    raise NoNumber(written)
 
 
 def _writable(written: Any) -> Any:

@@ -73,6 +73,10 @@ def _growth(result: Result) -> Iterator[tuple[str, str, str]]:
         slope = fitted.get(name)
         rate = ""
         if slope is not None:
-            error = "" if slope.error is None else f" ± {slope.error:,.6g}"
-            rate = f"{slope.rate:+,.6g}{error}"
+            error = "" if slope.error is None else f" ± {_rounded(slope.error)}"
+            rate = f"{_rounded(slope.rate, '+')}{error}"
         yield name, f"{values[-1]:+,.0f} {unit}".rstrip(), rate
+
+
+def _rounded(value: float, sign: str = "") -> str:
+    return f"{value:{sign},.0f}" if abs(value) >= 100 else f"{value:{sign},.3g}"
