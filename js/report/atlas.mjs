@@ -31,7 +31,7 @@ function One({atlas, marks}) {
     <div class="ranges">${Object.entries(scenarios).map(([name, ranges]) => html`
       <h3>${name}</h3>
       <ol>${ranges.map(range => html`
-        <li style=${{flexGrow: range.count}}><a class=${`range v-${range.verdict ?? 'none'}`} href=${written({atlas: keyOf(backend, name, range)})}>
+        <li style=${{flexGrow: range.count}}><a class=${`range v-${range.verdict ?? 'none'}`} href=${written({atlas: keyOf(atlas, name, range)})}>
           ${range.verdict && html`<span class="mark" aria-hidden="true">${marks[range.verdict]}</span><span class="unseen">${range.verdict}</span>`}
           <span class="span">${spanOf(range)}</span>
           <span class="left">${leftOf(range)}</span></a></li>`)}</ol>`)}
@@ -49,16 +49,17 @@ function leftOf({shows}) {
   return end?.[1] ? `${number(end[1])} left` : '';
 }
 
-/** @param {string} backend @param {string} scenario @param {Range} range */
-function keyOf(backend, scenario, {first}) {
-  return `${scenario}[tfjs@${first}/${backend}]`;
+/** @param {import('./types.d.mts').Atlas} atlas @param {string} scenario @param {Range} range */
+function keyOf({place, backend}, scenario, {first}) {
+  return `${scenario}[tfjs@${first}/${backend}]${place ? ` ${place + 1}` : ''}`;
 }
 
 /** Returns the range of a key. @param {import('./types.d.mts').Data} data @param {string} key */
 export function rangeOf({atlases}, key) {
-  for (const {backend, scenarios = {}} of key ? atlases : []) {
+  for (const atlas of key ? atlases : []) {
+    const {backend, scenarios = {}} = atlas;
     for (const [scenario, ranges] of Object.entries(scenarios)) {
-      const found = ranges.find(range => keyOf(backend, scenario, range) === key);
+      const found = ranges.find(range => keyOf(atlas, scenario, range) === key);
       if (found) return {scenario, found, on: `tfjs ${spanOf(found)}, ${backend}`};
     }
   }

@@ -100,7 +100,7 @@ function sorted(rows, by, verdicts) {
   };
   /** @param {Kept} row */
   const seconds = row => [[...row.kept.values()].reduce((sum, cell) => sum + cell.seconds, 0)];
-  const weight = {verdict: badness, seconds}[by] ?? (() => []);
+  const weight = by === 'verdict' ? badness : by === 'seconds' ? seconds : () => [];
   return rows
     .map(row => ({row, weight: weight(row)}))
     .sort((a, b) => {

@@ -98,6 +98,7 @@ export interface Range {
 }
 
 export interface Atlas {
+  place: number;
   backend: string;
   environment?: Record<string, string>;
   releases?: string[];

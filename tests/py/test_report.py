@@ -15,12 +15,15 @@ from click.testing import CliRunner, Result
 from reported import ATLASED, CHECKED, CPU, OLD, RESULTS, ROWS, merged, result
 
 from tensorledger.cli import main
+from tensorledger.protocol.messages import Frame
+from tensorledger.recipes.row import Left
 from tensorledger.report.compared import changes
 from tensorledger.report.files import BadFile, read
 from tensorledger.report.fit import fits, levels
 from tensorledger.report.merged import merge
 from tensorledger.results import result as results
 from tensorledger.results.result import CycleEnd
+from tensorledger.terminal.leaks import source
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +84,12 @@ WHOLE = json.dumps({"schema": "tensorledger/results/1", "environment": {}, "resu
             "not as tensorledger/results/1 has it: Object missing",
         ),
         (b'{"schema": "tensorledger/results/1", "results": [NaN]}', "bad.json is not JSON: NaN is no number there"),
+        (
+            b'{"schema": "tensorledger/results/1", "results": [1e999]}',
+            "Out of range float values are not JSON compliant",
+        ),
+        (b'{"schema": "tensorledger/results/1", "results": [' + b"9" * 5000 + b"]}", "bad.json is not JSON: Exceeds"),
+        (b'{"schema": "tensorledger/results/' + b"9" * 5000 + b'"}', "a report is made of tensorledger/results/1"),
         (b'{"schema": "tensorledger/results/1", "results": [3]}', "Expected `object`, got `int` - at `$.results[0]`"),
     ],
 )
@@ -154,6 +163,43 @@ def test_what_changed() -> None:
     ]
 
 
+def test_of_a_crossing_in_several_files_the_worst_is_shown_once(here: Path) -> None:
+    leaving = msgspec.structs.replace(ROWS[0], left=Left(tensors=500, bytes=0, buffers=0))
+    for name, rows in (("1.json", [leaving, *ROWS[1:]]), ("2.json", ROWS)):
+        table = {"schema": "tensorledger/recipes/1", "rows": msgspec.to_builtins(rows)}
+        (here / name).write_text(json.dumps(table), encoding="utf-8")
+    for names in (("1.json", "2.json"), ("2.json", "1.json")):
+        assert merge([here / name for name in names]).rows == [leaving, *ROWS[1:]]
+
+
+def test_a_model_that_is_not_ready_is_told_in_every_format(here: Path) -> None:
+    (here / "c.json").write_text(json.dumps(CHECKED.document()), encoding="utf-8")
+    assert "1 of 1 checked model not ready" in command("c.json").stdout
+    for form in ("junit", "markdown", "github"):
+        said = command("c.json", "--format", form).stdout
+        assert "model.keras" in said and "not ready" in said and "it has a Lambda layer" in said, form
+    shown = CliRunner().invoke(main, ["show", "c.json"])
+    assert shown.exit_code == 0 and "model.keras" in shown.stdout
+
+
+def test_a_line_is_shown_of_a_source_file_alone(here: Path) -> None:
+    (here / "secret").write_text("it is secret", encoding="utf-8")
+    (here / "link.py").symlink_to("secret")
+    (here / "real.py").write_text("x = 1\n", encoding="utf-8")
+    os.mkfifo(here / "pipe.py")
+
+    def shown(name: str) -> str:
+        return source(Frame(function="f", file=str(here / name), line=1, column=1, of="user"))
+
+    assert [shown(name) for name in ("secret", "link.py", "pipe.py", "none.py", ".", "real.py")] == [*[""] * 5, "x = 1"]
+
+
+def test_what_no_float_can_hold_has_no_line() -> None:
+    end = CycleEnd(cycle=1, tensors=0, bytes=0, buffers=0, heap=0, native=0, above={"heap": 1e308})
+    other = msgspec.structs.replace(end, above={"heap": -1e308})
+    assert "heap" not in fits([end, other] * 10)
+
+
 def test_levels_are_those_above_the_warm_up_and_in_older_files_the_sums_of_exact_counts() -> None:
     end = CycleEnd(cycle=1, tensors=2, bytes=8, buffers=None, heap=100.0, native=None)
     told = msgspec.structs.replace(end, above={"tensors": 5.0, "heap": 70.0, "native": None})
@@ -178,13 +224,13 @@ def test_a_format_goes_to_stdout_or_into_a_file(form: str, begins: str) -> None:
     assert (ran.exit_code, ran.stderr) == (0, "") and ran.stdout.startswith(begins)
     assert command("r.json", "--format", form, "-o", "-").stdout == ran.stdout
     filed = command("r.json", "--format", form, "-o", "out")
-    assert filed.stdout == "wrote out: 6 cells, 2 not as expected\n"
+    assert filed.stdout == "wrote out: 2 of 6 cells not as expected\n"
     assert Path("out").read_text(encoding="utf-8") == ran.stdout
 
 
 def test_the_page_is_written_where_nothing_else_is_said() -> None:
     ran = command(written("r.json", [result("one")]))
-    assert (ran.exit_code, ran.stdout) == (0, "wrote report.html: 1 cells, as expected\n")
+    assert (ran.exit_code, ran.stdout) == (0, "wrote report.html: 1 cell as expected\n")
     assert Path("report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
@@ -223,6 +269,8 @@ def test_an_output_that_cannot_be_written_is_said_and_what_was_there_is_whole(he
 def test_a_file_that_is_read_is_not_written_over(here: Path) -> None:
     written("r.json", RESULTS)
     (here / "link.json").symlink_to("r.json")
+    (here / "report.html").symlink_to("r.json")
+    assert command("report.html").exit_code == 2, "where it goes by default"
     for output in ("r.json", "link.json"):
         for arguments in (["r.json"], [written("new.json", RESULTS), "--before", "r.json"]):
             ran = command(*arguments, "-o", output)

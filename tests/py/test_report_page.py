@@ -415,6 +415,20 @@ def test_the_heading_counts_what_was_skipped_apart(show: Show) -> None:
         assert show(data(merged(results))).inner_text("h1") == said
 
 
+@pytest.mark.parametrize(
+    "at", ["#sort=constructor", "#sort=__proto__", "#verdict=toString", "#cell=nope", "#atlas=nope"]
+)
+def test_an_address_that_means_nothing_shows_the_page(show: Show, at: str) -> None:
+    assert show(everything(), at).locator(".grid tbody th").count() >= 1 or "verdict" in at
+
+
+def test_two_atlases_of_a_backend_are_told_apart(show: Show) -> None:
+    found = everything()
+    opened = show({**found, "atlases": [{**found["atlases"][0], "place": place} for place in (0, 1)]})
+    addresses = opened.locator("a.range").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    assert len(addresses) == len(set(addresses)) == 2 * opened.locator("a.range").count() // 2
+
+
 def test_sections_are_there_only_where_there_is_something_to_say(show: Show) -> None:
     opened = show(data(merged([result("clean")])))
     assert opened.locator("section").evaluate_all("all => all.map(one => one.id)") == ["grid"]

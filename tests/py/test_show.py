@@ -66,6 +66,15 @@ def test_a_cell_that_is_not_there_or_not_one_is_said(cell: str, said: str) -> No
     assert ran.exit_code == 2 and said in " ".join(ran.stderr.split())
 
 
+def test_in_a_narrow_terminal_no_mark_and_no_digit_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "56")
+    assert [show("r.json").stdout.count(mark) for mark in "✓≠◎"] == [2, 2, 2], "in the grid, and in its legend"
+    many = result("many", checkpoints=[checkpoint("end", 3_950_617_248, 0)], verdict="fail", reason="x")
+    Path("m.json").write_text(json.dumps(document([many], {})), encoding="utf-8")
+    assert show("m.json", "many").stdout.count("3,950,617,248 ✗") >= 1
+    assert "expected" in show("m.json", "many").stdout
+
+
 def test_what_is_less_than_nothing_has_no_bar() -> None:
     found = result("less", checkpoints=[checkpoint("end", -4, 0)], verdict="fail", reason="x")
     Path("r.json").write_text(json.dumps(document([found], {})), encoding="utf-8")

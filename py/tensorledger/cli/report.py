@@ -18,7 +18,7 @@ from tensorledger.report.data import data
 from tensorledger.report.github import SUMMARY, commands
 from tensorledger.report.markdown import markdown
 from tensorledger.report.merged import Merged, merge
-from tensorledger.report.plain import broken
+from tensorledger.report.plain import outcome
 
 FORMATS = ("html", "junit", "markdown", "github")
 STDOUT = "-"
@@ -58,9 +58,8 @@ def report(files: Sequence[Path], before: Sequence[Path], form: str, output: Pat
     It judges nothing: what the run's own exit status says stands. Exit status: 2 where a file cannot be read (what can
     be read is reported), where there are no results, or where nothing can be written.
     """
-    for file in (*files, *before):
-        if output is not None and output.exists() and file.exists() and output.samefile(file):
-            raise click.UsageError(f"-o {output} is one of the files to read, and would be lost")
+    target = output or Path("report.html" if form == "html" else STDOUT)
+    _spare([*files, *before], target)
     merged = merge(files)
     earlier = merge(before) if before else None
     problems = [*merged.problems, *(earlier.problems if earlier else ())]
@@ -72,17 +71,13 @@ def report(files: Sequence[Path], before: Sequence[Path], form: str, output: Pat
         raise click.exceptions.Exit(2)
     changed = list(changes(earlier, merged)) if earlier else None
     text = _written(form, merged, changed)
-    target = output or Path("report.html" if form == "html" else STDOUT)
     if form == "github":
         _add_to_summary(markdown(merged, changed))
     if str(target) == STDOUT:
-        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-        sys.stdout.buffer.flush()
+        _print(text)
     else:
         _write(target, text)
-        bad = len(broken(merged))
-        said = f"{len(merged.cells):,} cells, {f'{bad:,} not as expected' if bad else 'as expected'}"
-        click.echo(f"wrote {target}{f': {said}' if merged.cells else ''}")
+        click.echo(f"wrote {target}: {outcome(merged)}")
     raise click.exceptions.Exit(2 if problems else 0)
 
 
@@ -106,11 +101,30 @@ def _written(form: str, merged: Merged, changed: Sequence[Change] | None) -> str
     return "".join(f"{line}\n" for line in commands(merged))
 
 
+def _spare(files: Sequence[Path], target: Path) -> None:
+    """Raise click.UsageError where a file that is read would be written over, or added to."""
+    for written in (target, Path(os.environ.get(SUMMARY) or STDOUT)):
+        for file in files:
+            if written.is_file() and file.is_file() and written.samefile(file):
+                raise click.UsageError(f"{written} is one of the files to read, and would be lost: name another by -o")
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        click.echo(f"Error: stdout could not be written: {error.strerror or error}", err=True)
+        raise click.exceptions.Exit(2) from error
+
+
 def _write(path: Path, text: str) -> None:
     try:
         write_whole(path, text)
-    except OSError as error:
-        click.echo(f"Error: {path} could not be written: {error.strerror or error}", err=True)
+    except (OSError, RuntimeError) as error:  # the latter of a link that leads to itself
+        click.echo(f"Error: {path} could not be written: {getattr(error, 'strerror', None) or error}", err=True)
         raise click.exceptions.Exit(2) from error
 
 

@@ -13,6 +13,7 @@ from rich.text import Text
 from tensorledger.report.merged import Key, Merged, merge, name_of
 from tensorledger.report.plain import broken, headline, runs
 from tensorledger.terminal.cell import details
+from tensorledger.terminal.check import page
 from tensorledger.terminal.console import console
 from tensorledger.terminal.grid import grid, seconds
 from tensorledger.terminal.life import life
@@ -47,13 +48,16 @@ def _show_all(shown: Console, merged: Merged) -> bool:
         for key in broken(merged):
             _tell(shown, merged, key)
         shown.print(grid((*key, merged.shown(key).verdict) for key in merged.cells))
-        shown.print(seconds((key[1], merged.shown(key).result.seconds) for key in merged.cells))
+        shown.print(Text(seconds((key[1], merged.shown(key).result.seconds) for key in merged.cells)))
     for table in tables(merged.rows):
         shown.print(table)
     if merged.rows:
         shown.print(LEGEND)
     if (resident := levels(merged.rows)) is not None:
         shown.print(resident)
+    for check in merged.checks:
+        for part in page(check):
+            shown.print(part)
     for atlas in merged.atlases:
         ranges = sum(map(len, atlas.scenarios.values()))
         releases, scenarios = len(atlas.releases), len(atlas.scenarios)
@@ -77,7 +81,7 @@ def _show_cell(shown: Console, merged: Merged, key: Key) -> None:
         shown.print(Text(f"as documented: {result.deviation}"), soft_wrap=True)
     for part in details(result):
         shown.print(part, soft_wrap=isinstance(part, Text))
-    for part in life(result):
+    for part in life(result, shown.width):
         shown.print(part)
 
 

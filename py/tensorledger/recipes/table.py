@@ -99,7 +99,9 @@ def reasons(rows: Sequence[Row]) -> list[str]:
     """Return why crossings do not apply, broke or did harm, each with the recipes and usages that it is true of."""
     said: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for row in rows:
-        why = row.reason or (f"{row.error.type}: {row.error.message.splitlines()[0]}" if row.error else "")
+        why = row.reason
+        if row.error and not why:
+            why = f"{row.error.type}: {row.error.message}".splitlines()[0]
         if harms(row):
             why = f"the model beside it: {row.bystander}"
         if why:

@@ -77,7 +77,7 @@ def data(merged: Merged, changes: Sequence[Change] | None = None) -> dict[str, A
         "recipes": [*_recipes(merged.rows)],
         "legend": LEGEND,
         "reasons": reasons(merged.rows),
-        "atlases": [_filled(_atlas(atlas)) for atlas in merged.atlases],
+        "atlases": [_filled({"place": place, **_atlas(atlas)}) for place, atlas in enumerate(merged.atlases)],
     }
     if changes is not None:
         said["changes"] = [
@@ -164,5 +164,6 @@ def _check(check: dict[str, Any]) -> dict[str, Any]:
 def _filled(value: Any) -> Any:
     """Return JSON without what is empty; 0 and false are not."""
     if isinstance(value, dict):
-        return {name: _filled(found) for name, found in value.items() if found not in (None, "", [], {})}
+        # Also an empty name is one.
+        return {key: _filled(found) for key, found in value.items() if key == "name" or found not in (None, "", [], {})}
     return [_filled(found) for found in value] if isinstance(value, list) else value

@@ -77,13 +77,20 @@ def read(path: Path) -> Content:
         raise BadFile(f"{path} is not JSON: {error} is no number there") from error
     except RecursionError as error:
         raise BadFile(f"{path} is no file of results: it is nested too deeply") from error
+    except ValueError as error:  # such as an integer of more digits than Python takes
+        raise BadFile(f"{path} is not JSON: {error}") from error
     schema = written.get("schema") if isinstance(written, dict) else None
     if not isinstance(schema, str) or schema not in KINDS:
         raise BadFile(f"{path}: {_other(schema)}")
     try:
-        return msgspec.convert(_writable(written), KINDS[schema])
-    except msgspec.ValidationError as error:
+        content = msgspec.convert(_writable(written), KINDS[schema])
+    except (msgspec.ValidationError, ValueError) as error:  # an infinity, which 1e999 is
         raise BadFile(f"{path} is not as {schema} has it: {error}") from error
+    if isinstance(content, Atlas):
+        ranges = [found for ranges in content.scenarios.values() for found in ranges]
+        if not {release for found in ranges for release in (found.first, found.last)} <= {*content.releases}:
+            raise BadFile(f"{path}: it has ranges of releases that it does not list")
+    return content
 
 
 def _no_number(written: str) -> None:
@@ -92,7 +99,7 @@ def _no_number(written: str) -> None:
 
 def _writable(written: Any) -> Any:
     """Return JSON with no half of a character in it, which JavaScript may have and no file can hold."""
-    text = json.dumps(written, ensure_ascii=False)
+    text = json.dumps(written, ensure_ascii=False, allow_nan=False)
     whole = text.encode("utf-8", "replace").decode("utf-8")
     return written if whole == text else json.loads(whole)
 
@@ -104,7 +111,7 @@ def _other(schema: object) -> str:
     for known in KINDS:
         name, _, number = known.rpartition("/")
         other, _, theirs = schema.rpartition("/")
-        if name == other and theirs.isdecimal():
+        if name == other and theirs.isdecimal() and len(theirs) < 10:
             what = "a newer tensorledger wrote it" if int(theirs) > int(number) else "an older tensorledger wrote it"
             do = "report with that one" if int(theirs) > int(number) else "run it again"
             return f"its schema is {schema}, and {known} is what is read here: {what}; {do}"

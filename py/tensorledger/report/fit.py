@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from statistics import linear_regression
 
@@ -56,6 +57,15 @@ def fits(series: Sequence[CycleEnd]) -> dict[str, Fit]:
 
 
 def _fit(values: Sequence[float]) -> Fit | None:
+    """Return the line; None where there is too little for one, or more than floats can hold."""
+    try:
+        fit = _line(values)
+    except (ValueError, OverflowError):
+        return None
+    return fit if fit and math.isfinite(fit.rate) and math.isfinite(fit.error or 0) else None
+
+
+def _line(values: Sequence[float]) -> Fit | None:
     if len(values) >= BLOCKS:
         found = slope(values)
         return Fit(_rounded(found.rate), _rounded(found.error))

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tensorledger.protocol.messages import Frame
 from tensorledger.report.merged import Key, Merged, name_of
-from tensorledger.report.plain import broken, culprit, details, headline
+from tensorledger.report.plain import broken, culprit, details, failed, headline, why
 
 SHOWN = 10
 """Errors of a step that GitHub shows."""
 WORKSPACE = "GITHUB_WORKSPACE"
 SUMMARY = "GITHUB_STEP_SUMMARY"
 """In the environment: the file that a step's summary, in Markdown, is appended to."""
+
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+"""What a terminal obeys, and a log should not have."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class Place:
 def commands(merged: Merged) -> Iterator[str]:
     """Yield the commands: an error for each line that broken cells are told at, errors first, and then how many more
     there are than GitHub shows."""
+    for check in failed(merged):
+        yield _command("error", {"title": f"{check.model} is not ready"}, why(check))
     places: dict[Place, list[Key]] = {}
     for key in broken(merged):
         places.setdefault(_place(culprit(merged.shown(key).result), key[0]), []).append(key)
@@ -64,7 +70,7 @@ def _command(name: str, properties: dict[str, str | int | None], message: str) -
 
 
 def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return CONTROL.sub("\ufffd", text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

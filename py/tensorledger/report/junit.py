@@ -6,8 +6,9 @@ import re
 
 from junitparser import Error, Failure, JUnitXml, Property, Skipped, TestCase, TestSuite
 
+from tensorledger.checking.checked import Checked
 from tensorledger.report.merged import Key, Merged
-from tensorledger.report.plain import culprit, details, headline, runs
+from tensorledger.report.plain import culprit, details, headline, runs, why
 
 UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, whatever it is written as."""
@@ -27,6 +28,10 @@ def junit(merged: Merged) -> str:
         date = merged.runs[merged.shown(keys[0]).run].environment.date
         if date is not None:
             suite.timestamp = _clean(date)
+        document.add_testsuite(suite)
+    if merged.checks:
+        suite = TestSuite("checked models")
+        suite.add_testcases([_checked(check) for check in merged.checks])
         document.add_testsuite(suite)
     document.update_statistics()
     written = document.tostring()
@@ -65,6 +70,13 @@ def _case(merged: Merged, key: Key) -> TestCase:
     notes = [*([f"{seen.verdict}: {said}"] if seen.verdict in ("deviates", "caught") else []), *runs(merged, key)]
     if notes:
         case.system_out = _clean("\n".join(notes))
+    return case
+
+
+def _checked(check: Checked) -> TestCase:
+    case = TestCase(_clean(check.model), classname="check")
+    if not check.ok:
+        case.result = [_filled(Failure("not ready", "fail"), _clean(why(check)))]
     return case
 
 

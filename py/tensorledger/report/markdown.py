@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tensorledger.report.compared import Change
 from tensorledger.report.merged import Key, Merged, name_of
-from tensorledger.report.plain import broken, counts, details, headline, runs
+from tensorledger.report.plain import broken, counts, details, failed, headline, outcome, runs, why
 from tensorledger.results.marked import markdown as table
 from tensorledger.terminal.marks import MARKS
 
@@ -36,14 +36,18 @@ def markdown(merged: Merged, changes: Sequence[Change] | None = None, limit: int
 
 def _blocks(merged: Merged, changes: Sequence[Change] | None) -> Iterator[str]:
     bad = broken(merged)
-    yield f"## tensorledger: {f'{len(bad):,} of {len(merged.cells):,} cells not as expected' if bad else 'as expected'}"
-    yield counts(merged) if merged.cells else "No cells."
+    yield f"## tensorledger: {outcome(merged)}"
+    if merged.cells:
+        yield counts(merged)
     yield from (f"> ⚠ {code(problem)}" for problem in merged.problems)
     if changes is not None:
         yield from _changed(changes)
     if bad:
         yield "### Not as expected"
         yield from (_cell(merged, key) for key in bad)
+    for check in failed(merged):
+        summary = f"{MARKS['fail'][0]} <code>{_inline(check.model)}</code> is not ready"
+        yield f"<details><summary>{summary}</summary>\n\n{fenced(why(check))}\n\n</details>"
     if merged.cells:
         yield "### Scenarios by targets"
         yield from _grids(merged)

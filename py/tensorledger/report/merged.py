@@ -9,6 +9,7 @@ from pathlib import Path
 from tensorledger.atlas.data import Atlas
 from tensorledger.checking.checked import Checked
 from tensorledger.recipes.row import Row
+from tensorledger.recipes.table import harms
 from tensorledger.report.files import BadFile, Environment, Recipes, Results, read
 from tensorledger.results.result import Result
 from tensorledger.terminal.marks import CAUGHT
@@ -99,7 +100,7 @@ def merge(files: Iterable[Path]) -> Merged:
         try:
             content = read(path)
         except BadFile as error:
-            problems.append(str(error))
+            problems.append(_writable(str(error)))
             continue
         if isinstance(content, Recipes):
             rows += content.rows
@@ -109,7 +110,27 @@ def merge(files: Iterable[Path]) -> Merged:
             if isinstance(content, Checked):
                 checks.append(content)
             environment = content.environment if isinstance(content, Results) else Environment()
-            runs.append(Run(str(path), environment))
+            runs.append(Run(_writable(str(path)), environment))
             for result in content.results:
                 cells.setdefault((result.scenario, result.target), []).append(Seen(len(runs) - 1, result))
-    return Merged(runs, {key: tuple(seen) for key, seen in cells.items()}, checks, rows, atlases, problems)
+    return Merged(runs, {key: tuple(seen) for key, seen in cells.items()}, checks, _worst(rows), atlases, problems)
+
+
+def _worst(rows: Iterable[Row]) -> list[Row]:
+    """Return each crossing once: as it came out worst, and of these the last."""
+    found: dict[tuple[object, ...], Row] = {}
+    for row in rows:
+        key = (row.model, row.language, row.target, row.recipe, row.usage, row.allocator)
+        if key not in found or _badness(row) >= _badness(found[key]):
+            found[key] = row
+    return list(found.values())
+
+
+def _badness(row: Row) -> tuple[object, ...]:
+    left = row.left
+    return bool(row.error), harms(row), left is not None, *((left.tensors or 0, left.bytes or 0) if left else (0, 0))
+
+
+def _writable(text: str) -> str:
+    """Return text as a file can hold it: names of files may be no text."""
+    return text.encode("utf-8", "replace").decode("utf-8")

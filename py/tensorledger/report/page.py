@@ -34,7 +34,7 @@ def page(data: dict[str, Any]) -> str:
 
 def _packed(data: dict[str, Any]) -> str:
     """Return data as base64, which no markup in them gets out of, of their compressed JSON."""
-    plain = json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode()
+    plain = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
     return b64encode(gzip.compress(plain, mtime=0)).decode()
 
 

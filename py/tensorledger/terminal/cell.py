@@ -49,7 +49,7 @@ def checkpoints(result: Result) -> Table:
         for quantity in QUANTITIES
         if quantity != "buffer_bytes" or any(quantity in checkpoint.expected for checkpoint in result.checkpoints)
     ]
-    table = Table(title=f"{escape(result.scenario)} on {result.target}, last cycle", title_justify="left")
+    table = Table(title=f"{escape(result.scenario)} on {escape(result.target)}, last cycle", title_justify="left")
     # Folded rather than cut: a number without its last digits is a wrong one.
     table.add_column("checkpoint", overflow="fold")
     for quantity in shown:

@@ -25,13 +25,13 @@ def grid(verdicts: Iterable[tuple[str, str, str]]) -> Group:
     table = Table(caption=_legend(cells.values(), blank=blank), caption_justify="left")
     if len(targets) <= NAMED:
         names = Columns()
-        headings = [target.replace("@", "\n@").replace("/", "\n/") for target in targets]
+        headings = [escape(target).replace("@", "\n@").replace("/", "\n/") for target in targets]
     else:
         headings = [str(number) for number in range(1, len(targets) + 1)]
-        names = Columns(f"{number} {target}" for number, target in zip(headings, targets, strict=True))
-    table.add_column("scenario", no_wrap=True)
+        names = Columns(f"{number} {escape(target)}" for number, target in zip(headings, targets, strict=True))
+    table.add_column("scenario", overflow="fold", min_width=8)
     for heading in headings:
-        table.add_column(heading, justify="center")
+        table.add_column(heading, justify="center", min_width=1)
     for scenario in scenarios:
         table.add_row(escape(scenario), *(_mark(cells.get((scenario, target))) for target in targets))
     return Group(names, table)

@@ -116,11 +116,12 @@ def source(frame: Frame) -> str:
 
     Of a file that is no source nothing is shown: frames are read from files of results too, which anybody may write.
     """
-    if Path(frame.file).suffix not in SOURCES:
-        return ""
     try:
         # A frame of the project's own files is relative to its tree, which an absolute path stands above.
-        line = linecache.getline(str(tree() / frame.file), frame.line or 0).strip()
-    except ValueError:  # of what no file can be called
+        file = (tree() / frame.file).resolve()
+        if file.suffix not in SOURCES or not file.is_file():
+            return ""
+        line = linecache.getline(str(file), frame.line or 0).strip()
+    except (ValueError, OSError, RuntimeError):  # of what no file can be called, or a link that leads to itself
         return ""
     return line if len(line) <= WIDTH else f"{line[:WIDTH]} …"

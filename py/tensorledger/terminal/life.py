@@ -12,7 +12,7 @@ from rich.text import Text
 
 from tensorledger.report.fit import fits, levels
 from tensorledger.results.result import Result
-from tensorledger.verdicts.levels import level
+from tensorledger.verdicts.levels import LEVELS, level
 
 QUANTITIES = ("tensors", "bytes")
 WIDTH = 32
@@ -21,46 +21,50 @@ NAME = 18
 """Columns of a checkpoint's name; a longer one goes on in the next line."""
 
 
-def life(result: Result) -> Iterator[RenderableType]:
-    """Yield the curve of each quantity that was read, and how levels grow over the cycles."""
+def life(result: Result, width: int) -> Iterator[RenderableType]:
+    """Yield the curve of each quantity that was read, and how levels grow over the cycles, in so many columns."""
     for quantity in QUANTITIES:
         if any(getattr(checkpoint, quantity) is not None for checkpoint in result.checkpoints):
-            yield _curve(result, quantity)
+            yield _curve(result, quantity, width)
     if rows := list(_growth(result)):
         table = Table(title=f"over {result.cycles} cycles, above the warm-up", title_justify="left")
         for heading in ("level", "after the last", "a cycle, fitted"):
-            table.add_column(heading, justify="left" if heading == "level" else "right")
+            table.add_column(heading, justify="left" if heading == "level" else "right", overflow="fold")
         for row in rows:
             table.add_row(*row)
         yield table
 
 
-def _curve(result: Result, quantity: str) -> Table:
-    table = Table(title=quantity, title_justify="left", box=None, pad_edge=False, show_header=False)
-    table.add_column(width=NAME, overflow="fold")
-    table.add_column(width=8, style="dim")
-    table.add_column(width=WIDTH)
-    table.add_column(justify="right")
+def _curve(result: Result, quantity: str, width: int) -> Table:
     found = [
         (checkpoint, getattr(checkpoint, quantity), checkpoint.expected.get(quantity))
         for checkpoint in result.checkpoints
     ]
-    most = max([1, *(value for _, *values in found for value in values if value is not None)])
+    read = [value for _, *values in found for value in values if value is not None]
+    most = max([1, *read])
+    unread = [len("not read")] if any(measured is None for _, measured, _ in found) else []
+    longest = max([*unread, *(len(f"{value:,} ✗") for value in read)])
+    bar = max(4, min(WIDTH, width - NAME - 8 - longest - 6))
+    table = Table(title=quantity, title_justify="left", box=None, pad_edge=False, show_header=False)
+    table.add_column(width=NAME, overflow="fold")
+    table.add_column(width=8, no_wrap=True, style="dim")
+    table.add_column(width=bar)
+    table.add_column(justify="right", min_width=longest, no_wrap=True)
     for checkpoint, measured, expected in found:
         differs = expected is not None and measured != expected
         name = escape(checkpoint.name)
         if expected is not None:
-            table.add_row(name, "expected", _bar(expected, most, "bright_black"), f"{expected:,}")
+            table.add_row(name, "expected", _bar(expected, most, bar, "bright_black"), f"{expected:,}")
             name = ""
         number = "not read" if measured is None else f"{measured:,}{' ✗' if differs else ''}"
-        bar = Text("") if measured is None else _bar(measured, most, "red" if differs else "cyan")
-        table.add_row(name, "measured", bar, Text(number, style="bold red" if differs else ""))
+        drawn = Text("") if measured is None else _bar(measured, most, bar, "red" if differs else "cyan")
+        table.add_row(name, "measured", drawn, Text(number, style="bold red" if differs else ""))
     return table
 
 
-def _bar(value: int, most: int, colour: str) -> Bar:
+def _bar(value: int, most: int, width: int, colour: str) -> Bar:
     # Less than nothing is no bar: the number beside it says so.
-    return Bar(most, 0, max(0, value), width=WIDTH, color=colour)
+    return Bar(most, 0, max(0, value), width=width, color=colour)
 
 
 def _growth(result: Result) -> Iterator[tuple[str, str, str]]:
@@ -68,7 +72,7 @@ def _growth(result: Result) -> Iterator[tuple[str, str, str]]:
     fitted = fits(result.series)
     for name, values in levels(result.series).items():
         unit = "" if name in ("tensors", "buffers") else "bytes"
-        if name in ("heap", "native"):
+        if name in ("heap", "native") and result.language in LEVELS:
             unit = level(name, result.language).unit
         slope = fitted.get(name)
         rate = ""
