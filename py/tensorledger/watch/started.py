@@ -73,6 +73,9 @@ class Chromium:
             raise ChromiumMissing(
                 "\n".join([f"Chromium at {program} did not start: {error}", *(f"  {line}" for line in said)])
             ) from error
+        except BaseException:  # such as Ctrl-C: nobody else would close it
+            self.close()
+            raise
 
     @property
     def endpoint(self) -> str:
