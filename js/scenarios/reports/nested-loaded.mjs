@@ -1,0 +1,16 @@
+// tensorflow/tfjs#1865 and #5034: a model that has another inside is saved, loaded and disposed of.
+let artifacts;
+
+export async function prepare({models}) {
+  await models.nested().save({save: async saved => {
+    artifacts = saved;
+    return {modelArtifactsInfo: {dateSaved: new Date(), modelTopologyType: 'JSON'}};
+  }});
+}
+
+export default async function* ({models, release}) {
+  await models.load({load: async () => artifacts});
+  yield 'loaded';
+  await release();
+  yield 'released';
+}
