@@ -1,4 +1,4 @@
-// tensorflow/tfjs#1865 and #5034: a model that has another inside is saved, loaded and disposed of.
+// tensorflow/tfjs#1865 and #5034: a model that has another inside is saved, loaded, used and disposed of.
 let artifacts;
 
 export async function prepare({models}) {
@@ -8,9 +8,10 @@ export async function prepare({models}) {
   }});
 }
 
-export default async function* ({models, release}) {
-  await models.load({load: async () => artifacts});
-  yield 'loaded';
+export default async function* ({models, data, release}) {
+  const model = await models.load({load: async () => artifacts});
+  model.predict(data.x).dispose();
+  yield 'predicted';
   await release();
   yield 'released';
 }

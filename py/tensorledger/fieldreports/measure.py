@@ -1,0 +1,174 @@
+"""Asks whether a report reproduces: on the default targets, and along the releases of TensorFlow.js."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from tensorledger.atlas.data import Atlas
+from tensorledger.atlas.measure import How, measure_with
+from tensorledger.atlas.shows import Shows, lasting
+from tensorledger.bisection.search import Search
+from tensorledger.cells.cell import Cell, Settings, run_cell
+from tensorledger.environment.tree import tree
+from tensorledger.fieldreports.found import Asked, Found, Line, Span
+from tensorledger.fieldreports.report import Report, Symptom
+from tensorledger.protocol.messages import LiveTensor
+from tensorledger.results.result import Result
+from tensorledger.scenarios.catalogue import Scenario
+from tensorledger.targets.target import Target
+from tensorledger.workers.pool import Workers
+
+CYCLES = 3
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a scenario showed, whichever way it was run."""
+
+    points: dict[str, tuple[int | None, int | None]]
+    """Tensors and bytes at each checkpoint of the last cycle."""
+    threw: str = ""
+    broke: bool = False
+    """It could not be run at all."""
+    grows: tuple[str, ...] = ()
+
+    @property
+    def left(self) -> tuple[int | None, int | None]:
+        """Return the tensors and the bytes that were left."""
+        return self.points.get("end", (None, None))
+
+
+def seen_in(result: Result) -> Seen:
+    """Return what a result shows."""
+    failure = result.thrown or result.error
+    return Seen(
+        points={point.name: (point.tensors, point.bytes) for point in result.checkpoints},
+        threw=lasting(f"{failure.type}: {failure.message}") if failure else "",
+        broke=result.verdict == "skip" or not result.checkpoints,
+        grows=tuple(sorted(result.confidence)),
+    )
+
+
+def seen_of(shows: Shows) -> Seen:
+    """Return what exact counts show."""
+    points = shows.cycle.points if shows.cycle else ()
+    return Seen(
+        points={point.name: (point.tensors, point.bytes) for point in points},
+        threw=f"{shows.threw.type}: {shows.threw.message}" if shows.threw else "",
+        broke=shows.cycle is None,
+    )
+
+
+def reproduces(symptom: Symptom, seen: Seen, twin: Seen | None = None) -> bool | None:
+    """Say whether what is reported shows. None: the scenario threw something else, or could not be run."""
+    if symptom.throws and re.search(symptom.throws, seen.threw):
+        return True
+    if seen.broke or seen.threw:
+        return None
+    counts = seen.left
+    if symptom.left and twin is None and any(counts):
+        return True
+    if symptom.left and twin is not None:
+        if twin.broke or twin.threw:
+            return None
+        if (counts[0] or 0) > (twin.left[0] or 0):
+            return True
+    if symptom.at is not None:
+        there = seen.points.get(symptom.at.checkpoint)
+        wanted = (symptom.at.tensors, symptom.at.bytes)
+        if there is not None and all(want in (None, is_) for want, is_ in zip(wanted, there, strict=True)):
+            return True
+    return bool(set(symptom.grows) & set(seen.grows))
+
+
+def asked(report: Report, target: Target, workers: Workers) -> Asked:
+    """Ask a target."""
+    settings = Settings(cycles=CYCLES)
+    result = run_cell(Cell(report.scenario, target), workers, settings).result
+    twin = report.twin
+    beside = seen_in(run_cell(Cell(twin, target), workers, settings).result) if twin and twin.file(target) else None
+    seen = seen_in(result)
+    return Asked(
+        target=str(target),
+        shows=reproduces(report.symptom, seen, beside),
+        verdict="caught" if result.caught else result.verdict,
+        tensors=seen.left[0],
+        bytes=seen.left[1],
+        twin=beside.left[0] if beside else None,
+        grows=list(seen.grows),
+        threw=seen.threw,
+        line=line(result.leaks) if any(seen.left) else None,
+    )
+
+
+def line(leaks: Sequence[LiveTensor]) -> Line | None:
+    """Return the user's line that made the most of what is left."""
+    for tensors in sorted(leaks, key=lambda found: -found.count * (found.bytes or 0)):
+        for frame in tensors.stack:
+            if frame.of == "user":
+                return Line(f"{frame.file}:{frame.line}", _source(frame.file, frame.line))
+    return None
+
+
+def _source(file: str, number: int | None) -> str:
+    path = Path(file) if Path(file).is_absolute() else tree() / file
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return lines[number - 1].strip() if number and number <= len(lines) else ""
+
+
+def measured(report: Report, targets: Sequence[Target], workers: Workers) -> Found:
+    """Ask all targets that the scenario is written for."""
+    there = [target for target in targets if report.scenario.file(target)]
+    return Found(
+        report=report.name,
+        scenario=report.scenario.name,
+        asked=[asked(report, target, workers) for target in there],
+    )
+
+
+# --- along the releases
+
+
+def spans(report: Report, releases: Sequence[str], atlas: Atlas, workers: Workers) -> list[Span]:
+    """Return in which releases it shows: all of them where the atlas knows, else those that a bisection looks at."""
+    symptom = report.symptom
+    if "js" not in report.scenario.files or not (symptom.left or symptom.at or symptom.throws):
+        return []
+    looked: dict[str, tuple[bool | None, str]] = {}
+
+    def look(release: str) -> str | int | None:
+        seen, twin = _seen(report.scenario.name, release), None
+        if seen is None:
+            return None
+        if report.symptom.beside:
+            twin = _seen(report.symptom.beside, release)
+        shows = reproduces(symptom, seen, twin)
+        looked[release] = shows, seen.threw if shows is None else ""
+        return str(shows)
+
+    def _seen(scenario: str, release: str) -> Seen | None:
+        known = atlas.shows(scenario, release)
+        if known is None:
+            known = measure_with(workers, _scenario(report, scenario), Target("tfjs", release, "cpu"), How()).shows
+        return seen_of(known) if known is not None else None
+
+    if report.scenario.name in atlas.scenarios and (symptom.beside is None or symptom.beside in atlas.scenarios):
+        for release in releases:
+            look(release)
+    else:
+        Search(releases, look).changes()
+    order = [(release, looked[release]) for release in releases if release in looked]
+    found = []
+    for (shows, threw), group in groupby(order, key=lambda each: each[1]):
+        members = [release for release, _ in group]
+        found.append(Span(first=members[0], last=members[-1], looked=len(members), shows=shows, threw=threw))
+    return found
+
+
+def _scenario(report: Report, name: str) -> Scenario:
+    twin = report.twin
+    return twin if twin is not None and twin.name == name else report.scenario
