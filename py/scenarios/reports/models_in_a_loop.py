@@ -1,4 +1,4 @@
-"""keras-team/keras#19471, #9345, #2102: clear_session, a model, del; in a loop, and nobody collects."""
+"""keras-team/keras#19471 and #9345: clear_session, a model, del; in a loop, and nobody collects."""
 
 
 def scenario(context):

@@ -1,4 +1,4 @@
-"""tensorflow/tensorflow#24726, #26311: a traced function is called with a Python number that counts up."""
+"""tensorflow/tensorflow#24726: a traced function is called with a Python number that counts up."""
 
 CALLS = 4
 

@@ -1,4 +1,4 @@
-"""tensorflow/tensorflow#57982, #50765: a traced function that only returns what it is given is called many times."""
+"""tensorflow/tensorflow#57982: a traced function that only returns what it is given is called many times."""
 
 TRACED = {}
 

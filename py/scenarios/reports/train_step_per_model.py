@@ -1,4 +1,4 @@
-"""tensorflow/tensorflow#62854, #50379: a training step is traced for each model, and deleted with it."""
+"""tensorflow/tensorflow#62854: a training step is traced for each model, and deleted with it."""
 
 
 def traced_step(tf, model, optimizer):

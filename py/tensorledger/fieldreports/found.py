@@ -57,6 +57,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     report: str
     scenario: str
+    cycles: int
+    """After the warm-up."""
     asked: list[Asked]
     """The default targets."""
     spans: list[Span] = []
@@ -99,7 +101,7 @@ def text_of(findings: Findings) -> str:
             f'"{key}": [' + ",".join(f"\n    {line}" for line in found[key]) + "]" for key in ("asked", "spans")
         )
         head = ", ".join(f"{json.dumps(key)}: {json.dumps(found[key])}" for key in ("report", "scenario"))
-        parts.append(f'  {{{head}, "of": {found.get("of", 0)},\n   {lists}}}')
+        parts.append(f'  {{{head}, "cycles": {found["cycles"]}, "of": {found.get("of", 0)},\n   {lists}}}')
     head = f'"schema": {json.dumps(findings.schema)},\n "environment": {json.dumps(findings.environment)}'
     return f'{{\n {head},\n "reports": [\n' + ",\n".join(parts) + "\n ]\n}\n"
 

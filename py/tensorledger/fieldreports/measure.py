@@ -23,6 +23,11 @@ from tensorledger.targets.target import Target
 from tensorledger.workers.pool import Workers
 
 CYCLES = 3
+MANY = 60
+"""Cycles where growth that no exact count sees would show: fewer do not raise a suspicion of what is small."""
+OWN = 2.0
+"""Objects a cycle, below which growth of Python's heap is not the scenario's: a worker keeps one of its own, measured
+with a scenario that does nothing."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +54,13 @@ def seen_in(result: Result) -> Seen:
         points={point.name: (point.tensors, point.bytes) for point in result.checkpoints},
         threw=lasting(f"{failure.type}: {failure.message}") if failure else "",
         broke=result.verdict == "skip" or not result.checkpoints,
-        grows=tuple(sorted(result.confidence)),
+        grows=tuple(name for name in sorted(result.confidence) if not _own(result, name)),
     )
+
+
+def _own(result: Result, level: str) -> bool:
+    growth = result.growth.heap if result.growth else None
+    return result.language == "py" and level == "heap" and growth is not None and growth < OWN
 
 
 def seen_of(shows: Shows) -> Seen:
@@ -85,9 +95,9 @@ def reproduces(symptom: Symptom, seen: Seen, twin: Seen | None = None) -> bool |
     return bool(set(symptom.grows) & set(seen.grows))
 
 
-def asked(report: Report, target: Target, workers: Workers) -> Asked:
+def asked(report: Report, target: Target, workers: Workers, cycles: int) -> Asked:
     """Ask a target."""
-    settings = Settings(cycles=CYCLES)
+    settings = Settings(cycles=cycles)
     result = run_cell(Cell(report.scenario, target), workers, settings).result
     twin = report.twin
     beside = seen_in(run_cell(Cell(twin, target), workers, settings).result) if twin and twin.file(target) else None
@@ -120,13 +130,19 @@ def _source(file: str, number: int | None) -> str:
     return lines[number - 1].strip() if number and number <= len(lines) else ""
 
 
+def cycles_for(report: Report) -> int:
+    """Return how many cycles it takes to see what is reported."""
+    return MANY if report.symptom.grows else CYCLES
+
+
 def measured(report: Report, targets: Sequence[Target], workers: Workers) -> Found:
     """Ask all targets that the scenario is written for."""
-    there = [target for target in targets if report.scenario.file(target)]
+    there, cycles = [target for target in targets if report.scenario.file(target)], cycles_for(report)
     return Found(
         report=report.name,
         scenario=report.scenario.name,
-        asked=[asked(report, target, workers) for target in there],
+        cycles=cycles,
+        asked=[asked(report, target, workers, cycles) for target in there],
     )
 
 

@@ -70,6 +70,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     says: str
     symptom: Symptom
     thread: list[Thread]
+    only: Literal["", "js", "py"] = ""
     way_round: str = ""
     smallest: str = ""
     tried: str = ""
@@ -114,7 +115,7 @@ def load(path: Path) -> Report:
         raise BadDefinition(f"{shown(path)}: it names no thread")
     return Report(
         name=path.stem,
-        scenario=scenarios[file.scenario],
+        scenario=_only(scenarios[file.scenario], file.only),
         whose=file.whose,
         says=file.says.strip(),
         symptom=file.symptom,
@@ -125,6 +126,12 @@ def load(path: Path) -> Report:
     )
 
 
+def _only(scenario: Scenario, language: str) -> Scenario:
+    """Return a scenario in the one language that a report is about."""
+    files = {name: path for name, path in scenario.files.items() if language in ("", name)}
+    return Scenario(scenario.name, files)
+
+
 def all_reports() -> list[Report]:
     """Return all reports, by name. Raises BadDefinition."""
     return [load(path) for path in sorted(folder().glob("*.toml"))]
@@ -133,8 +140,5 @@ def all_reports() -> list[Report]:
 def reported() -> frozenset[str]:
     """Return the names of the scenarios that a report is about, and of their twins."""
     return frozenset(
-        name
-        for report in all_reports()
-        for name in (report.scenario.name, report.symptom.beside)
-        if name is not None
+        name for report in all_reports() for name in (report.scenario.name, report.symptom.beside) if name is not None
     )
