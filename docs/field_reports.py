@@ -1,8 +1,8 @@
 """Measures the public reports, and writes the page about them.
 
-python docs/field_reports.py                       writes docs/field-reports.md from docs/reports.json and harness/reports
+python docs/field_reports.py                       writes docs/field-reports.md of docs/reports.json and harness/reports
 python docs/field_reports.py --check               writes nothing; exit status 1 where the page is not what they make
-python docs/field_reports.py --measure [NAME…]     measures all reports, or some, into docs/reports.json, and writes both
+python docs/field_reports.py --measure [NAME…]     measures all reports, or some, into docs/reports.json; writes both
 python docs/field_reports.py --releases [NAME…]    … also along the releases of TensorFlow.js, which takes longer
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -137,6 +138,7 @@ def all_reports() -> list[Report]:
     return [load(path) for path in sorted(folder().glob("*.toml"))]
 
 
+@cache
 def reported() -> frozenset[str]:
     """Return the names of the scenarios that a report is about, and of their twins."""
     return frozenset(
