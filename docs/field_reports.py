@@ -11,6 +11,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 
 import msgspec.structs
@@ -25,7 +26,7 @@ from tensorledger.fieldreports.measure import measured, spans
 from tensorledger.fieldreports.page import page
 from tensorledger.fieldreports.report import Report, all_reports
 from tensorledger.targets.catalogue import default, installed, resolve
-from tensorledger.workers.pool import Workers
+from tensorledger.targets.target import Target
 
 PAGE = Path(__file__).resolve().parent / "field-reports.md"
 
@@ -38,8 +39,7 @@ def measure(chosen: Sequence[Report], before: Findings | None, along: bool) -> F
     releases = [str(target.version) for target in resolve(["tfjs@*"])]
     for report in chosen:
         print(report.name, flush=True)
-        with Workers() as workers:
-            new = measured(report, targets, workers)
+        new = measured(report, targets)
         old = known.get(report.name)
         if along:
             with counting() as workers:
@@ -48,9 +48,14 @@ def measure(chosen: Sequence[Report], before: Findings | None, along: bool) -> F
         elif old is not None:
             new = msgspec.structs.replace(new, spans=old.spans, of=old.of)
         known[report.name] = new
-    environment = {"python": platform.python_version()}
-    environment |= {str(target): str(installed(target)) for target in targets if target.language == "py"}
-    return Findings(found.SCHEMA, environment, _in_order(known))
+        findings = Findings(found.SCHEMA, _environment(targets), _in_order(known))
+        found.write(found.committed(), findings)  # each at once: all of it takes long
+    return Findings(found.SCHEMA, _environment(targets), _in_order(known))
+
+
+def _environment(targets: Sequence[Target]) -> dict[str, str]:
+    python = {str(target): str(installed(target)) for target in targets if target.language == "py"}
+    return {"python": platform.python_version(), "tensorflow": metadata.version("tensorflow"), **python}
 
 
 def _in_order(known: dict[str, Found]) -> list[Found]:
@@ -70,7 +75,6 @@ def main(arguments: Sequence[str]) -> int:
     if measures:
         chosen = [reports[name] for name in names] if names else list(reports.values())
         before = measure(chosen, before, option == "--releases")
-        found.write(file, before)
     if before is None:
         print("nothing was measured yet: python docs/field_reports.py --releases", file=sys.stderr)
         return 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -22,6 +23,8 @@ from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.target import Target
 from tensorledger.workers.pool import Workers
 
+AT_ONCE = 2
+"""Targets that are asked at the same time."""
 CYCLES = 3
 MANY = 60
 """Cycles where growth that no exact count sees would show: fewer do not raise a suspicion of what is small."""
@@ -135,15 +138,17 @@ def cycles_for(report: Report) -> int:
     return MANY if report.symptom.grows else CYCLES
 
 
-def measured(report: Report, targets: Sequence[Target], workers: Workers) -> Found:
+def measured(report: Report, targets: Sequence[Target]) -> Found:
     """Ask all targets that the scenario is written for."""
     there, cycles = [target for target in targets if report.scenario.file(target)], cycles_for(report)
-    return Found(
-        report=report.name,
-        scenario=report.scenario.name,
-        cycles=cycles,
-        asked=[asked(report, target, workers, cycles) for target in there],
-    )
+
+    def ask(target: Target) -> Asked:
+        with Workers() as workers:
+            return asked(report, target, workers, cycles)
+
+    with ThreadPoolExecutor(AT_ONCE) as executor:
+        found = list(executor.map(ask, there))
+    return Found(report=report.name, scenario=report.scenario.name, cycles=cycles, asked=found)
 
 
 # --- along the releases
