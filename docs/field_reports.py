@@ -3,7 +3,8 @@
 python docs/field_reports.py                       writes docs/field-reports.md of docs/reports.json and harness/reports
 python docs/field_reports.py --check               writes nothing; exit status 1 where the page is not what they make
 python docs/field_reports.py --measure [NAME…]     measures all reports, or some, into docs/reports.json; writes both
-python docs/field_reports.py --releases [NAME…]    … also along the releases of TensorFlow.js, which takes longer
+python docs/field_reports.py --releases [NAME…]    looks along the releases of TensorFlow.js instead of the targets
+… --releases --seen ATLAS.json [NAME…]             … and takes what `tensorledger atlas` has measured as seen
 """
 
 from __future__ import annotations
@@ -31,19 +32,19 @@ from tensorledger.targets.target import Target
 PAGE = Path(__file__).resolve().parent / "field-reports.md"
 
 
-def measure(chosen: Sequence[Report], before: Findings | None, along: bool) -> Findings:
+def measure(chosen: Sequence[Report], before: Findings | None, along: bool, seen: Sequence[Path] = ()) -> Findings:
     """Measure some reports; what was found of the others stays, if there is such a report still."""
     targets = default()
     known = {each.report: each for each in before.reports} if before else {}
-    atlas = read_atlas(atlas_file())
+    atlases = [read_atlas(path) for path in (atlas_file(), *seen)]
     releases = [str(target.version) for target in resolve(["tfjs@*"])]
     for report in chosen:
         print(report.name, flush=True)
-        new = measured(report, targets)
         old = known.get(report.name)
+        new = old if along and old is not None else measured(report, targets)
         if along:
             with counting() as workers:
-                ranges = spans(report, releases, atlas, workers)
+                ranges = spans(report, releases, atlases, workers)
             new = msgspec.structs.replace(new, spans=ranges, of=len(releases) if ranges else 0)
         elif old is not None:
             new = msgspec.structs.replace(new, spans=old.spans, of=old.of)
@@ -65,6 +66,9 @@ def _in_order(known: dict[str, Found]) -> list[Found]:
 def main(arguments: Sequence[str]) -> int:
     """Do what is asked for; return the exit status."""
     option, *names = arguments or [""]
+    seen = []
+    if option == "--releases" and names[:1] == ["--seen"]:
+        seen, names = [Path(name) for name in names[1:2]], names[2:]
     reports = {report.name: report for report in all_reports()}
     measures = option in ("--measure", "--releases")
     if (option not in ("", "--check") and not measures) or (names and not measures) or not reports.keys() >= set(names):
@@ -74,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
     before = found.read(file) if file.is_file() else None
     if measures:
         chosen = [reports[name] for name in names] if names else list(reports.values())
-        before = measure(chosen, before, option == "--releases")
+        before = measure(chosen, before, option == "--releases", seen)
     if before is None:
         print("nothing was measured yet: python docs/field_reports.py --releases", file=sys.stderr)
         return 2

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 from tensorledger.atlas.data import Atlas
@@ -37,7 +37,7 @@ with a scenario that does nothing."""
 class Seen:
     """What a scenario showed, whichever way it was run."""
 
-    points: dict[str, tuple[int | None, int | None]]
+    points: Mapping[str, tuple[int | None, int | None]]
     """Tensors and bytes at each checkpoint of the last cycle."""
     threw: str = ""
     broke: bool = False
@@ -154,32 +154,41 @@ def measured(report: Report, targets: Sequence[Target]) -> Found:
 # --- along the releases
 
 
-def spans(report: Report, releases: Sequence[str], atlas: Atlas, workers: Workers) -> list[Span]:
-    """Return in which releases it shows: all of them where the atlas knows, else those that a bisection looks at."""
+def spans(report: Report, releases: Sequence[str], atlases: Sequence[Atlas], workers: Workers) -> list[Span]:
+    """Return in which releases it shows: as atlases say that know the scenario, and where they do not know all of the
+    releases, the borders by bisection; where none knows it, as a bisection finds out."""
     symptom = report.symptom
     if "js" not in report.scenario.files or not (symptom.left or symptom.at or symptom.throws):
         return []
     looked: dict[str, tuple[bool | None, str]] = {}
 
-    def look(release: str) -> str | int | None:
-        seen, twin = _seen(report.scenario.name, release), None
+    def look(release: str) -> str | None:
+        seen = seen_on(report.scenario.name, release)
         if seen is None:
             return None
-        if report.symptom.beside:
-            twin = _seen(report.symptom.beside, release)
+        twin = seen_on(symptom.beside, release) if symptom.beside else None
         shows = reproduces(symptom, seen, twin)
         looked[release] = shows, seen.threw if shows is None else ""
         return str(shows)
 
-    def _seen(scenario: str, release: str) -> Seen | None:
-        known = atlas.shows(scenario, release)
+    def seen_on(scenario: str, release: str) -> Seen | None:
+        known = next((shows for atlas in atlases if (shows := atlas.shows(scenario, release))), None)
         if known is None:
             known = measure_with(workers, _scenario(report, scenario), Target("tfjs", release, "cpu"), How()).shows
         return seen_of(known) if known is not None else None
 
-    if report.scenario.name in atlas.scenarios and (symptom.beside is None or symptom.beside in atlas.scenarios):
-        for release in releases:
+    known = {release for atlas in atlases if report.scenario.name in atlas.scenarios for release in atlas.releases}
+    for release in releases:
+        if release in known:
             look(release)
+    if known:
+        for low, high in pairwise([release for release in releases if release in looked]):
+            while str(looked[low][0]) != str(looked[high][0]):
+                between = releases[releases.index(low) + 1 : releases.index(high)]
+                middle = next((release for release in _from_the_middle(between) if look(release) is not None), None)
+                if middle is None:
+                    break
+                low, high = (middle, high) if looked[middle][0] == looked[low][0] else (low, middle)
     else:
         Search(releases, look).changes()
     order = [(release, looked[release]) for release in releases if release in looked]
@@ -188,6 +197,11 @@ def spans(report: Report, releases: Sequence[str], atlas: Atlas, workers: Worker
         members = [release for release, _ in group]
         found.append(Span(first=members[0], last=members[-1], looked=len(members), shows=shows, threw=threw))
     return found
+
+
+def _from_the_middle(releases: Sequence[str]) -> list[str]:
+    """Return releases in the order of how near they are to the middle one."""
+    return [releases[n] for n in sorted(range(len(releases)), key=lambda n: abs(n - len(releases) // 2))]
 
 
 def _scenario(report: Report, name: str) -> Scenario:

@@ -17,7 +17,8 @@ HEAD = """\
 Faults that people reported in public, each as a scenario that was written anew from the description, and what came of
 running it: {count} entries about {threads} threads. `python docs/field_reports.py` makes this page of
 [`harness/reports`](../harness/reports), which tells in our words what is reported, and of
-[`reports.json`](reports.json), which only `python docs/field_reports.py --releases` writes, by running the scenarios.
+[`reports.json`](reports.json), which only `python docs/field_reports.py --measure` and `--releases` write, by
+running the scenarios.
 `pytest harness -k reports` runs them all on the default targets.
 
 An entry *reproduces* where the scenario shows what is reported: by exact counts, by what is thrown, or by growth that
@@ -56,7 +57,8 @@ REPRODUCES, NOT = "reproduces", "does not reproduce"
 
 def verdict(found: Found) -> str:
     """Say whether it reproduces anywhere."""
-    return REPRODUCES if any(each.shows for each in (*found.asked, *found.spans)) else NOT
+    shows = any(each.shows for each in found.asked) or any(each.shows for each in found.spans)
+    return REPRODUCES if shows else NOT
 
 
 def in_newest(found: Found) -> bool:
