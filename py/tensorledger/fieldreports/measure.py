@@ -40,6 +40,8 @@ class Seen:
     points: Mapping[str, tuple[int | None, int | None]]
     """Tensors and bytes at each checkpoint of the last cycle."""
     threw: str = ""
+    after: str | None = None
+    """The checkpoint after which it threw."""
     broke: bool = False
     """It could not be run at all."""
     grows: tuple[str, ...] = ()
@@ -56,6 +58,7 @@ def seen_in(result: Result) -> Seen:
     return Seen(
         points={point.name: (point.tensors, point.bytes) for point in result.checkpoints},
         threw=lasting(f"{failure.type}: {failure.message}") if failure else "",
+        after=failure.checkpoint if failure else None,
         broke=result.verdict == "skip" or not result.checkpoints,
         grows=tuple(name for name in sorted(result.confidence) if not _own(result, name)),
     )
@@ -72,24 +75,24 @@ def seen_of(shows: Shows) -> Seen:
     return Seen(
         points={point.name: (point.tensors, point.bytes) for point in points},
         threw=f"{shows.threw.type}: {shows.threw.message}" if shows.threw else "",
+        after=shows.threw.after if shows.threw else None,
         broke=shows.cycle is None,
     )
 
 
 def reproduces(symptom: Symptom, seen: Seen, twin: Seen | None = None) -> bool | None:
     """Say whether what is reported shows. None: the scenario threw something else, or could not be run."""
-    if symptom.throws and re.search(symptom.throws, seen.threw):
+    if twin is not None and (twin.broke or twin.threw):
+        return None
+    if symptom.throws and re.search(symptom.throws, seen.threw) and symptom.after in (None, seen.after):
         return True
     if seen.broke or seen.threw:
         return None
     counts = seen.left
     if symptom.left and twin is None and any(counts):
         return True
-    if symptom.left and twin is not None:
-        if twin.broke or twin.threw:
-            return None
-        if (counts[0] or 0) > (twin.left[0] or 0):
-            return True
+    if symptom.left and twin is not None and (counts[0] or 0) > (twin.left[0] or 0):
+        return True
     if symptom.at is not None:
         there = seen.points.get(symptom.at.checkpoint)
         wanted = (symptom.at.tensors, symptom.at.bytes)

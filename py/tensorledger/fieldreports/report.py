@@ -53,10 +53,12 @@ class Symptom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     left: bool = False
     """Each cycle leaves tensors or bytes."""
     beside: str | None = None
-    """The scenario of a twin: what it leaves is not what is reported, only more is."""
+    """A twin scenario: what it leaves is not what is reported, only more is; where it throws, nothing is said."""
     at: At | None = None
     throws: str | None = None
     """A pattern of the message that it throws."""
+    after: str | None = None
+    """The checkpoint after which it throws; none: wherever it does."""
     grows: list[LevelName] = []
 
     def __post_init__(self) -> None:
