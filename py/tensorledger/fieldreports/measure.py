@@ -138,7 +138,7 @@ def _source(file: str, number: int | None) -> str:
 
 def cycles_for(report: Report) -> int:
     """Return how many cycles it takes to see what is reported."""
-    return MANY if report.symptom.grows else CYCLES
+    return report.symptom.cycles or (MANY if report.symptom.grows else CYCLES)
 
 
 def measured(report: Report, targets: Sequence[Target]) -> Found:

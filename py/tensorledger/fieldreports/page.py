@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from packaging.version import Version
+
 from tensorledger.claims.ranges import span
 from tensorledger.environment.tree import tree
 from tensorledger.fieldreports.found import Asked, Findings, Found, Span
@@ -62,16 +64,21 @@ def verdict(found: Found) -> str:
 
 
 def in_newest(found: Found) -> bool:
-    """Say whether the newest release of either runtime shows it: the last of the default targets of each language."""
-    newest = [each for each in found.asked if each.target == "tfjs@4.22.0/cpu" or each.target.endswith("keras")]
-    return any(each.shows for each in newest)
+    """Say whether a target of the newest release of either runtime shows it."""
+    newest = max((_release(each.target) for each in found.asked), default=Version("0"))
+    return any(each.shows and _release(each.target) == newest for each in found.asked)
+
+
+def _release(target: str) -> Version:
+    """Return the release of a target; that of Python's, of which there is one, is 0."""
+    return Version(target.partition("@")[2].partition("/")[0] or "0")
 
 
 def where(found: Found) -> str:
     """Return where it shows: the releases, or the targets where only those were asked."""
     ranges = [_range(each) for each in found.spans if each.shows]
     python = [each.target for each in found.asked if each.shows and not each.target.startswith("tfjs")]
-    if found.spans:
+    if any(each.shows for each in found.spans):
         return ", ".join(([f"tfjs {', '.join(ranges)}"] if ranges else []) + python)
     return ", ".join(
         span([each.target for each in run]) for shows, run in groupby(found.asked, key=lambda each: each.shows) if shows

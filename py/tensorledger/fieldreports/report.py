@@ -60,6 +60,8 @@ class Symptom(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     after: str | None = None
     """The checkpoint after which it throws; none: wherever it does."""
     grows: list[LevelName] = []
+    cycles: int | None = None
+    """How many cycles it takes; none: what is usual."""
 
     def __post_init__(self) -> None:
         if not (self.left or self.at or self.throws or self.grows):
