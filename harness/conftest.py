@@ -17,6 +17,7 @@ from rich.text import Text
 
 from tensorledger.cells.ahead import Ahead, cores
 from tensorledger.cells.cell import LIMIT, Cell, Ran, Settings, prepare
+from tensorledger.fieldreports.report import reported
 from tensorledger.protocol.messages import RECIPES
 from tensorledger.results.result import Result, document, write
 from tensorledger.scenarios.catalogue import Scenario, all_scenarios
@@ -124,7 +125,10 @@ class DeviationFile(pytest.File):
 def _cells_of(parent: pytest.Collector, scenario: Scenario) -> Iterator[pytest.Item]:
     for target in _targets(parent.config):
         if scenario.file(target):
-            yield Lifecycle.from_parent(parent, name=f"{scenario.name}[{target}]", cell=Cell(scenario, target))
+            item = Lifecycle.from_parent(parent, name=f"{scenario.name}[{target}]", cell=Cell(scenario, target))
+            if scenario.name in reported():
+                item.extra_keyword_matches.add("reports")
+            yield item
 
 
 class Orphan(pytest.Item):

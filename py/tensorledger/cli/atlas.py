@@ -77,7 +77,7 @@ def atlas(
     page_file: Path | None,
     given: Path | None,
 ) -> None:
-    """Measure scenarios on every stable release of TensorFlow.js, by exact counts; without a SCENARIO, all of them.
+    """Measure scenarios on every stable release of TensorFlow.js, by exact counts; without a SCENARIO, all.
 
     Every cell is kept at once in the cache, and not measured again while the scenario, the JavaScript in js/ and
     Node.js are the same: an interrupted run goes on where it was. Exit status: 1 where a release could not be fetched,
@@ -127,7 +127,8 @@ def _javascript(scenarios: Sequence[Scenario], targets: Sequence[Target]) -> lis
             raise click.UsageError(f"{scenario.name} is written in Python, and the atlas is of TensorFlow.js")
         if scenario.name not in all_scenarios():
             raise click.UsageError(f"{scenario.name}: the atlas is of the project's scenarios; `bisect` takes any file")
-    return list(scenarios) or [found for found in all_scenarios().values() if "js" in found.files]
+    everything = [found for found in all_scenarios().values() if "js" in found.files and not found.of_a_report]
+    return list(scenarios) or everything
 
 
 def _measure(

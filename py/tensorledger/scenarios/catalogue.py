@@ -17,6 +17,10 @@ BROWSER = "browser"
 """The folder of scenarios that take a page. One with a backend's name has those that are about that backend."""
 
 
+REPORTS = "reports"
+"""The folder of scenarios that are about public reports, which docs/reports.json tells of, and not the atlas."""
+
+
 class NoScenario(ValueError):
     """There is no such scenario; the message says which are meant perhaps."""
 
@@ -27,6 +31,11 @@ class Scenario:
 
     name: str
     files: dict[str, Path]
+
+    @property
+    def of_a_report(self) -> bool:
+        """Say whether it is there for public reports alone."""
+        return self.name.startswith(f"{REPORTS}/")
 
     def file(self, target: Target) -> Path | None:
         """Return the file that runs on a target; None where it is not written in its language, or for another place."""

@@ -1,0 +1,12 @@
+"""tensorflow/tensorflow#124972: a traced function meets inputs of several shapes, and is then deleted."""
+
+
+def scenario(context):
+    tf = context.tf
+    squares = tf.function(lambda values: tf.reduce_sum(values * values))
+    for length in range(1, 9):
+        squares(tf.ones([length]))
+    yield "called"
+    del squares
+    context.keras.backend.clear_session()
+    yield "deleted"

@@ -1,0 +1,1 @@
+"""Public reports of leaks, each with the scenario that asks whether it reproduces, and what came of asking."""
