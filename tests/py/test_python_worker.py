@@ -43,3 +43,10 @@ def test_a_scenario_that_freezes_or_thaws_objects_is_told(
     *before, thrown = [one.thrown for one in outcome.cycles]
     assert before == [None] * cycle
     assert thrown is not None and "called gc.freeze or gc.unfreeze" in thrown.message
+
+
+@pytest.mark.parametrize("target", ["keras", "tf-keras"])
+def test_a_scenario_that_does_nothing_leaves_no_object(workers: Workers, tmp_path: Path, target: str) -> None:
+    outcome, _ = measured(workers, tmp_path, "def scenario(context):\n    yield 'nothing'\n", target, cycles=50)
+    objects = [cycle.checkpoints[-1].reading.heap["objects"] for cycle in outcome.cycles]
+    assert len(objects) == 51 and len(set(objects[10:])) == 1, objects

@@ -547,6 +547,42 @@ def test_the_hook_is_taken_out_by_the_last_ledger() -> None:
     assert hooks._present() is None and not HOOK._is_in()
 
 
+def test_a_hook_that_is_held_stays_in_and_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[Any] = []
+    present = hooks._present
+
+    def look() -> Any:
+        looked.append(present())
+        return looked[-1]
+
+    monkeypatch.setattr(hooks, "_present", look)
+    with HOOK.held():
+        for _ in range(3):
+            with tensorledger.track() as ledger:
+                kept = tf.identity(1.0)
+            assert shapes(ledger) == [[]] and HOOK._is_in()
+            del kept
+    assert len(looked) == 1 and present() is None and not HOOK._is_in()
+
+
+def test_another_hook_hears_of_tensors_while_this_one_is_held(other: Other) -> None:
+    with HOOK.held():
+        before = other.seen
+        tf.identity(1.0)
+        assert other.seen > before
+        with tensorledger.track() as ledger:
+            kept = tf.identity(2.0)
+        assert shapes(ledger) == [[]]
+        del kept
+    assert hooks._present() is other
+
+
+def test_where_there_is_no_hook_none_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(pywrap_tfe, SETTER)
+    with HOOK.held():
+        assert HOOK._records == ()
+
+
 def test_a_hook_that_was_there_is_called_on_and_put_back(other: Other) -> None:
     with tensorledger.track() as ledger:
         before = other.seen

@@ -28,9 +28,6 @@ AT_ONCE = 2
 CYCLES = 3
 MANY = 60
 """Cycles where growth that no exact count sees would show: fewer do not raise a suspicion of what is small."""
-OWN = 2.0
-"""Objects a cycle, below which growth of Python's heap is not the scenario's: a worker keeps one of its own, measured
-with a scenario that does nothing."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +57,8 @@ def seen_in(result: Result) -> Seen:
         threw=lasting(f"{failure.type}: {failure.message}") if failure else "",
         after=failure.checkpoint if failure else None,
         broke=result.verdict == "skip" or not result.checkpoints,
-        grows=tuple(name for name in sorted(result.confidence) if not _own(result, name)),
+        grows=tuple(sorted(result.confidence)),
     )
-
-
-def _own(result: Result, level: str) -> bool:
-    growth = result.growth.heap if result.growth else None
-    return result.language == "py" and level == "heap" and growth is not None and growth < OWN
 
 
 def seen_of(shows: Shows) -> Seen:

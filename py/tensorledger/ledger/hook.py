@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType, SimpleNamespace
 from typing import Any
 
@@ -57,9 +57,27 @@ class Hook:
                 self._other = None
             return was_in
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep the hook in: ledgers that come and go meanwhile do not look again who was there.
+
+        Looking takes a thread that makes a tensor, and for each such thread TensorFlow keeps a list, for good.
+        Without a hook to be had, nothing is kept in.
+        """
+        try:
+            self.join(_nothing)
+        except Unavailable:
+            yield
+            return
+        try:
+            yield
+        finally:
+            self.leave(_nothing)
+
     def _set(self, records: tuple[Record, ...]) -> None:
         self._records = records
-        self.created = records[0] if len(records) == 1 and self._other is None else _each(records, self._other)
+        told = tuple(one for one in records if one is not _nothing)
+        self.created = told[0] if len(told) == 1 and self._other is None else _each(told, self._other)
 
     def _is_in(self) -> bool:
         """Say whether TensorFlow calls this hook: somebody may have put in another one since."""

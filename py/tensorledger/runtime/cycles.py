@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tensorledger.ledger.collect import collect
+from tensorledger.ledger.hook import HOOK
 from tensorledger.ledger.live import Ledger, groups
 from tensorledger.ledger.track import track
 from tensorledger.protocol.messages import CheckpointReading, Cycle, LiveTensor, Reading, Thrown
@@ -58,15 +59,16 @@ def cycles(
     """
     gc.disable()
     try:
-        collect()
-        freezing = _Freezing()
-        for number in range(count + 1):
-            held = None if counts_only else HELD if number == count else 0
-            cycle = _one(course, number, freezing, reached, held)
-            wanted, thrown = ended(number, cycle), cycle.thrown is not None
-            del cycle
-            if not wanted or (thrown and not go_on):
-                break
+        with HOOK.held():
+            collect()
+            freezing = _Freezing()
+            for number in range(count + 1):
+                held = None if counts_only else HELD if number == count else 0
+                cycle = _one(course, number, freezing, reached, held)
+                wanted, thrown = ended(number, cycle), cycle.thrown is not None
+                del cycle
+                if not wanted or (thrown and not go_on):
+                    break
     finally:
         gc.enable()
 
