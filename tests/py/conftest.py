@@ -12,7 +12,7 @@ from pathlib import Path
 import convertible
 import pytest
 from filelock import FileLock
-from packed import pack
+from packed import pack, packed_wheel
 
 from tensorledger.environment.tree import tree
 from tensorledger.workers.pool import Workers
@@ -57,10 +57,7 @@ def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the wheel."""
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(tree())]
-    subprocess.run(command, check=True, capture_output=True, text=True)
-    return next(folder.glob("*.whl"))
+    return packed_wheel(tree(), tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="session")

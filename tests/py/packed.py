@@ -1,10 +1,11 @@
-"""The npm package as a tarball, and the Node.js of today that test runners need: of the extra ``dev``."""
+"""The wheel, the npm package as a tarball, and the Node.js of today that test runners need: of the extra ``dev``."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
@@ -83,3 +84,11 @@ def pack(folder: Path) -> Path:
     built = run(tree() / "js" / "build.mjs", folder / "built", cwd=tree())
     assert built.returncode == 0, built.stdout + built.stderr
     return folder / npm("pack", "./built", cwd=folder).split()[-1]
+
+
+def packed_wheel(checkout: Path, folder: Path) -> Path:
+    """Build a checkout's wheel into a folder; return it."""
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(checkout)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return next(folder.glob("*.whl"))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+from packed import packed_wheel
 
 from tensorledger.environment.tree import tree
+from tensorledger.version import __version__
 
 pytestmark = pytest.mark.skipif(not (tree() / "pyproject.toml").is_file(), reason="needs a checkout to build from")
 
@@ -38,6 +41,32 @@ def test_the_wheel_has_one_top_level_package_with_the_tree_inside(wheel: Path) -
     for beside in ("page.css", "page.html.jinja"):
         assert f"tensorledger/report/{beside}" in names
     assert not [name for name in names if "node_modules" in name or "__pycache__" in name]
+
+
+def test_the_wheel_is_small(wheel: Path) -> None:
+    assert wheel.stat().st_size < 2e6
+
+
+def test_the_wheel_is_the_same_byte_for_byte_wherever_and_whenever_it_is_built(wheel: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "a checkout elsewhere"
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=tree(), capture_output=True, text=True
+    )
+    if listed.returncode != 0:
+        pytest.skip("git does not say which files are the checkout's")
+    for name in listed.stdout.splitlines():
+        if (tree() / name).is_file():
+            (elsewhere / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(tree() / name, elsewhere / name)  # with neither the times nor the permissions
+            os.utime(elsewhere / name, (1_000_000_000, 1_000_000_000))
+    again = packed_wheel(elsewhere, tmp_path)
+    assert again.name == wheel.name
+    assert again.read_bytes() == wheel.read_bytes()
+
+
+def test_both_packages_have_one_version_which_the_changelog_knows() -> None:
+    assert json.loads((tree() / "js" / "package.json").read_text(encoding="utf-8"))["version"] == __version__
+    assert f"\n## [{__version__}] - " in (tree() / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_an_installed_wheel_runs_the_projects_scenarios_and_ones_own(wheel: Path, tmp_path: Path) -> None:

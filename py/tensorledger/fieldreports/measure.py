@@ -21,13 +21,14 @@ from tensorledger.protocol.messages import LiveTensor
 from tensorledger.results.result import Result
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.target import Target
+from tensorledger.verdicts.growth import LOOKS, warm_up
 from tensorledger.workers.pool import Workers
 
 AT_ONCE = 2
 """Targets that are asked at the same time."""
 CYCLES = 3
-MANY = 60
-"""Cycles where growth that no exact count sees would show: fewer do not raise a suspicion of what is small."""
+MANY = warm_up(1) + LOOKS[0] + 1
+"""Cycles where growth that no exact count sees would show: after fewer, a first look asks for more than a leak is."""
 
 
 @dataclass(frozen=True)
