@@ -114,14 +114,14 @@ def _later(first: Cycle, added: Mapping[str, int], number: int) -> Cycle:
     return msgspec.structs.replace(first, baseline=on_top(first.baseline), checkpoints=checkpoints)
 
 
-def growing(found: Outcome, names: Sequence[str], each: float = 2**20) -> Outcome:
-    """Return an outcome in JavaScript in which each cycle adds so many bytes to the levels of these names."""
+def growing(found: Outcome, names: Sequence[str], each: float = 2**20, language: str = "js") -> Outcome:
+    """Return an outcome in which each cycle adds so many bytes to the levels of these names."""
     cycles = []
     for number, cycle in enumerate(found.cycles):
         *before, end = cycle.checkpoints
         grown = end.reading
         for name in names:
-            at = level(name, "js")
+            at = level(name, language)
             grown = msgspec.structs.replace(grown, **{at.part: {**getattr(grown, at.part), at.key: number * each}})
         last = CheckpointReading(name=end.name, reading=grown)
         cycles.append(msgspec.structs.replace(cycle, checkpoints=[*before, last]))
