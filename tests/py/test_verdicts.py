@@ -256,6 +256,11 @@ def test_an_expected_throw_passes() -> None:
     assert judged(throwing(), throwing(), throwing(), by=THROWING).verdict == "pass"
 
 
+def test_an_expected_throw_need_not_come_in_the_warm_up() -> None:
+    assert judged(good(), throwing(), throwing(), by=THROWING).verdict == "pass"
+    assert judged(throwing(after="created"), throwing(), by=THROWING).verdict == "pass"
+
+
 def test_a_throw_before_the_first_checkpoint_can_be_expected() -> None:
     expectation = Expectation(throws=Throws(matches="no"))
     early = cycle(thrown("no", None))
