@@ -79,7 +79,7 @@ class Group(msgspec.Struct, forbid_unknown_fields=True):
 
     modules: list[str]
     tests: list[str]
-    """As pytest takes them."""
+    """Files of tests."""
     only: str = ""
     """Which of them, as pytest's ``-k`` takes it; all, if empty."""
 
@@ -410,6 +410,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--root", type=Path, default=CHECKOUT, help="the tree (default: %(default)s)")
     asked = parser.parse_args(arguments)
     said = Console(soft_wrap=True)
+    said.width = max(said.width, 100)  # as wide as the table, also where there is no terminal
     try:
         config = chosen(msgspec.toml.decode(asked.config.read_bytes(), type=Config), asked.names)
         report = judge(asked.root.resolve(), config, asked.jobs, said)

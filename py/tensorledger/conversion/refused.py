@@ -34,7 +34,9 @@ def _activation(name: str) -> Callable[[Json], bool]:
 def _given(layer: Json) -> Iterator[Json]:
     """Yield what a layer is called with beside tensors, call by call."""
     for node in layer.get("inbound_nodes", []):
-        yield from [node.get("kwargs", {})] if isinstance(node, dict) else [call[3] for call in node if len(call) > 3]
+        yield from (
+            [node.get("kwargs", {})] if isinstance(node, dict) else [given for call in node for given in call[3:4]]
+        )
 
 
 def _called_in_training(layer: Json, keras_3: bool) -> bool:
@@ -432,7 +434,7 @@ def _outputs_twice(topology: Json) -> Iterator[str]:
     for model in filter(is_model, all_layers(topology)):
         ends = model["config"].get("output_layers") if isinstance(model["config"], dict) else None
         several = [tuple(one) for one in ends if isinstance(one, list)] if isinstance(ends, list) else []
-        if len(set(several)) < len(several):
+        if len(set(several)) != len(several):
             yield f"{model['config']['name']}: it gives one tensor twice, which TensorFlow.js does not; give it once"
 
 
