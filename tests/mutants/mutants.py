@@ -64,6 +64,8 @@ PACKAGE = "py/tensorledger/"
 LEFT_OUT = (".*", "__pycache__", "node_modules", "dist", "build", "*.egg-info")
 """What is not copied."""
 OPTIONS = ("-x", "-q", "--tb=no", "-p", "no:cacheprovider", "--assert=plain")
+LEAST = 20
+"""Seconds that tests may take at least."""
 PATIENCE = 10
 """How many times as long as without a change tests may take, before a mutant is taken for one that never ends."""
 NO_PROOF = {3: "pytest broke", 4: "pytest was called wrongly", 5: "pytest found no test"}
@@ -328,7 +330,7 @@ def judge(root: Path, config: Config, jobs: int, said: Console) -> Report:
 
         def one(asked: tuple[Mutant, Group]) -> Found:
             mutant, group = asked
-            limit = 20 + PATIENCE * seconds[id(group)]
+            limit = LEAST + PATIENCE * seconds[id(group)]
             return in_a_copy(lambda copy: copy.judged(mutant, group, limit))
 
         try:
