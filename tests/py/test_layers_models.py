@@ -217,6 +217,14 @@ REFUSED: dict[str, tuple[Json, Json]] = {
     "reset-after": (layer("GRU", reset_after=True), layer("GRU", reset_after=False)),
     "hard-sigmoid": (layer("LSTM", recurrent_activation="hard_sigmoid"), layer("LSTM", recurrent_activation="sigmoid")),
     "no-such-activation": (layer("Dense", activation="leaky_relu"), layer("Dense", activation="silu")),
+    "no-such-initializer": (
+        layer("Dense", kernel_initializer={"class_name": "STFT", "config": {}}),
+        layer("Dense", kernel_initializer={"class_name": "LecunNormal", "config": {}}),
+    ),
+    "no-such-regularizer": (
+        layer("Dense", kernel_regularizer={"class_name": "OrthogonalRegularizer", "config": {"factor": 0.1}}),
+        layer("Dense", kernel_regularizer={"class_name": "L2", "config": {"l2": 0.1}}, bias_regularizer=None),
+    ),
     "relu-options": (layer("ReLU", negative_slope=0.1), layer("ReLU", max_value=6.0, negative_slope=0.0)),
     "another-axis": (
         layer("BatchNormalization", axis=[1]) | {"build_config": {"input_shape": [None, 5, 4]}},

@@ -127,6 +127,12 @@ CONFIGS: list[tuple[str, Json, Json]] = [
     ("variance-scaling", layer("Dense", kernel_initializer=GLOROT),
      layer("Dense", kernel_initializer={"class_name": "VarianceScaling", "config": {
          "scale": 1.0, "mode": "fan_avg", "distribution": "uniform", "seed": None}})),
+    ("lecun", layer("Dense", kernel_initializer={"class_name": "LecunNormal", "config": {"seed": 3}}),
+     layer("Dense", kernel_initializer={"class_name": "VarianceScaling", "config": {
+         "scale": 1.0, "mode": "fan_in", "distribution": "normal", "seed": 3}})),
+    ("lecun", layer("Dense", bias_initializer={"class_name": "LecunUniform", "config": {}}),
+     layer("Dense", bias_initializer={"class_name": "VarianceScaling", "config": {
+         "scale": 1.0, "mode": "fan_in", "distribution": "uniform", "seed": None}})),
     ("plain-model", {"class_name": "Functional", "config": {"layers": [layer("Dense")]}},
      {"class_name": "Model", "config": {"layers": [layer("Dense")]}}),
     ("bare-sequential", sequential(layer("Dense")), {"class_name": "Sequential", "config": [layer("Dense")]}),
@@ -143,6 +149,7 @@ LEFT: list[tuple[str, Json]] = [
     ("initializer-names", layer("Dense", kernel_initializer={"class_name": "HeNormal", "config": {}})),
     ("variance-scaling", layer("Dense", kernel_initializer={"class_name": "Zeros", "config": {}})),
     ("variance-scaling", layer("Dense", kernel_regularizer=HE)),
+    ("lecun", layer("Dense", kernel_initializer=GLOROT)),
     ("plain-model", sequential(layer("Dense"))),
     ("bare-sequential", {"class_name": "Functional", "config": {"layers": [layer("Dense")]}}),
 ]

@@ -65,6 +65,22 @@ def _is_unknown_activation(layer: Json, keras_3: bool) -> bool:
     )
 
 
+_INITIALIZERS = (
+    "Zeros", "Ones", "Constant", "RandomUniform", "RandomNormal", "TruncatedNormal", "VarianceScaling", "Orthogonal",
+    "OrthogonalInitializer", "Identity", "IdentityInitializer", "GlorotUniform", "GlorotNormal", "HeUniform",
+    "HeNormal", "LecunUniform", "LecunNormal", "LeCunUniform", "LeCunNormal",
+)  # fmt: skip
+_REGULARIZERS = ("L1", "L2", "L1L2")
+"""Those that TensorFlow.js has, or has by a name that rules give them."""
+
+
+def _is_unknown(part: str, known: tuple[str, ...]) -> Callable[[Json, bool], bool]:
+    return lambda layer, keras_3: any(
+        key.endswith(part) and isinstance(value, dict) and value.get("class_name") not in known
+        for key, value in layer["config"].items()
+    )
+
+
 def _is_along_another_axis(layer: Json, keras_3: bool) -> bool:
     """Say whether a layer works along an axis that is not the last, or, of a Softmax, is not known to be."""
     if layer["class_name"] not in ("BatchNormalization", "Softmax"):
@@ -237,6 +253,18 @@ KINDS: tuple[Refused, ...] = (
         "TensorFlow.js has no such activation",
         AS_GRAPH,
         _is_unknown_activation,
+    ),
+    Refused(
+        "no-such-initializer",
+        "TensorFlow.js has no such initializer, and does not load what has one",
+        AS_GRAPH,
+        _is_unknown("_initializer", _INITIALIZERS),
+    ),
+    Refused(
+        "no-such-regularizer",
+        "TensorFlow.js has no such regularizer, and does not load what has one",
+        f"use L1, L2, L1L2 or none, or {AS_GRAPH}",
+        _is_unknown("_regularizer", _REGULARIZERS),
     ),
     Refused(
         "relu-options",
