@@ -1,4 +1,4 @@
-"""Changes one comparison at a time in the rules that decide, and tells the changes that no test notices.
+"""Changes one comparison, ``and``, ``or`` or ``not`` at a time in the rules that decide; tells what no test notices.
 
 ::
 
@@ -9,7 +9,7 @@
 It works in copies of the tree, never in the tree itself, and runs the quick tests that mutants.toml names for a module
 against each of its mutants. It ends with a table, and with status 1 where a mutant survived, or one that is listed as
 equivalent was killed or is no more; with 2 where it cannot tell: where tests fail, skip or find nothing without any
-change, where they pass though a module cannot even be imported, and where a comparison has no mutant.
+change, where they pass though a module cannot even be imported, and where a comparison would get no mutant.
 
 Takes cosmic-ray, which changes the source: the extra ``mutation``.
 """
@@ -56,9 +56,13 @@ BECOMES = {
     "is not": ("is",),
     "in": ("not in",),
     "not in": ("in",),
+    "and": ("or",),
+    "or": ("and",),
+    "not": ("",),
 }
-"""What each comparison is changed into: its negation; and of those of order the neighbour, and the other half of it."""
+"""What each is changed into. A comparison: its negation; one of order also its neighbour, and the other half of it."""
 _CALLED = {"==": "Eq", "!=": "NotEq", "<": "Lt", "<=": "LtE", ">": "Gt", ">=": "GtE", "is": "Is", "is not": "IsNot"}
+_CONNECTED = {"and": "ReplaceAndWithOr", "or": "ReplaceOrWithAnd", "not": "ReplaceUnaryOperator_Delete_Not"}
 """What cosmic-ray calls them."""
 PACKAGE = "py/tensorledger/"
 LEFT_OUT = (".*", "__pycache__", "node_modules", "dist", "build", "*.egg-info")
@@ -106,11 +110,9 @@ class Config(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Mutant:
-    """One comparison that is changed."""
+    """A module with one change."""
 
     module: str
-    number: int
-    """Which comparison of the module."""
     line: int
     column: int
     was: str
@@ -143,6 +145,8 @@ class Row(msgspec.Struct):
 
     module: str
     comparisons: int
+    connectives: int
+    """``and``, ``or`` and ``not``."""
     mutants: int
     killed: int
     survived: int
@@ -182,24 +186,24 @@ class Membership:
 
 
 def _operator(was: str, becomes: str) -> Any:
+    if was in _CONNECTED:
+        return get_operator(f"core/{_CONNECTED[was]}")()
     if was in _CALLED:
         return get_operator(f"core/ReplaceComparisonOperator_{_CALLED[was]}_{_CALLED[becomes]}")()
     return Membership(was, becomes)
 
 
-def comparisons(source: str) -> list[str]:
-    """Return a module's comparisons, as Python itself reads them."""
-    return [
-        type(operator).__name__
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Compare)
-        for operator in node.ops
-    ]
+def counted(source: str) -> tuple[int, int]:
+    """Return how many comparisons a module has, and how many ``and``, ``or`` and ``not``, as Python itself reads it."""
+    nodes = list(ast.walk(ast.parse(source)))
+    connectives = sum(len(node.values) - 1 for node in nodes if isinstance(node, ast.BoolOp))
+    connectives += sum(isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) for node in nodes)
+    return sum(len(node.ops) for node in nodes if isinstance(node, ast.Compare)), connectives
 
 
 def mutants(module: str, source: str) -> list[Mutant]:
-    """Return a module's mutants, in their order. Raises CannotTell where a comparison has none."""
-    tree, plain, lines = get_ast(source), comparisons(source), source.splitlines()
+    """Return a module's mutants, in their order. Raises CannotTell where something would get none."""
+    tree, lines = get_ast(source), source.splitlines()
     found: list[Mutant] = []
     for was, others in BECOMES.items():
         for becomes in others:
@@ -207,16 +211,19 @@ def mutants(module: str, source: str) -> list[Mutant]:
             places = [start for node in ast_nodes(tree) for start, _ in operator.mutation_positions(node)]
             for occurrence, (line, column) in enumerate(places):
                 code = str(mutate_code(source, operator, occurrence))
-                pairs = enumerate(zip(plain, comparisons(code), strict=True))
-                changed = [number for number, (one, other) in pairs if one != other]
-                if len(changed) != 1:
-                    raise CannotTell(f"{module}:{line}: {was} for {becomes} changes {len(changed)} comparisons")
-                after = code.splitlines()[line - 1].strip()
-                before = lines[line - 1].strip()
-                found.append(Mutant(module, changed[0], line, column, was, becomes, before, after, code))
-    if without := set(range(len(plain))) - {mutant.number for mutant in found}:
-        raise CannotTell(f"{module}: {len(without)} of {len(plain)} comparisons have no mutant")
+                before, after = lines[line - 1], code.splitlines()[line - 1]
+                wanted = before[:column] + before[column:].replace(was, becomes, 1)
+                if code.splitlines() != [*lines[: line - 1], after, *lines[line:]] or not _alike(after, wanted):
+                    raise CannotTell(f"{module}:{line}: {was} for {becomes} makes of it {after.strip()}")
+                found.append(Mutant(module, line, column, was, becomes, before.strip(), after.strip(), code))
+    has = sum(counted(source))
+    if without := has - len({(mutant.line, mutant.column) for mutant in found}):
+        raise CannotTell(f"{module}: {without} of {has} comparisons and connectives have no mutant")
     return sorted(found, key=lambda mutant: (mutant.line, mutant.column))
+
+
+def _alike(one: str, other: str) -> bool:
+    return one.split() == other.split()
 
 
 class Copy:
@@ -347,7 +354,7 @@ def judge(root: Path, config: Config, jobs: int, said: Console) -> Report:
             raise
     wrong = list(_wrong(config, found))
     rows = [
-        _row(module, len(comparisons((root / module).read_text(encoding="utf-8"))), found)
+        _row(module, counted((root / module).read_text(encoding="utf-8")), found)
         for group in config.group
         for module in group.modules
     ]
@@ -371,15 +378,16 @@ def _wrong(config: Config, found: Sequence[Found]) -> Iterator[str]:
                 one.outcome = "equivalent"
 
 
-def _row(module: str, count: int, found: Sequence[Found]) -> Row:
+def _row(module: str, count: tuple[int, int], found: Sequence[Found]) -> Row:
     outcomes = [one.outcome for one in found if one.module == module]
-    return Row(module, count, len(outcomes), *(outcomes.count(name) for name in ("killed", "survived", "equivalent")))
+    return Row(module, *count, len(outcomes), *(outcomes.count(name) for name in ("killed", "survived", "equivalent")))
 
 
 def _table(report: Report) -> Table:
-    table = Table(title="comparisons changed, one at a time", show_footer=True)
+    table = Table(title="one change at a time", show_footer=True)
     table.add_column("module", footer="all", no_wrap=True)
-    for name in ("comparisons", "mutants", "killed", "survived", "equivalent"):
+    names = ("comparisons", "connectives", "mutants", "killed", "survived", "equivalent")
+    for name in names:
         total = sum(getattr(row, name) for row in report.modules)
         table.add_column(name, justify="right", footer=str(total))
     for row in report.modules:

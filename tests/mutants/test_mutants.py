@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from mutants import BECOMES, CONFIG, CannotTell, Config, chosen, comparisons, main, mutants
+from mutants import BECOMES, CONFIG, CannotTell, Config, chosen, counted, main, mutants
 
 PLANTED = """\
 def is_large(number):
@@ -73,7 +73,15 @@ def test_all_mutants_are_killed_where_tests_look_at_both_sides_and_the_boundary(
     status, said, report = planted.run()
     assert status == 0 and "0 of 4 mutants survived" in said
     assert report["modules"] == [
-        {"module": "py/planted.py", "comparisons": 2, "mutants": 4, "killed": 4, "survived": 0, "equivalent": 0}
+        {
+            "module": "py/planted.py",
+            "comparisons": 2,
+            "connectives": 0,
+            "mutants": 4,
+            "killed": 4,
+            "survived": 0,
+            "equivalent": 0,
+        }
     ]
     assert {(one["was"], one["becomes"]) for one in report["mutants"]} == {
         (">", ">="), (">", "!="), (">", "<="), ("==", "!=")
@@ -165,30 +173,41 @@ def test_modules_can_be_chosen_by_name_and_only_those_there_are(planted: Planted
 # --- what is changed
 
 
-@pytest.mark.parametrize("was", BECOMES)
-def test_each_comparison_becomes_its_negation_and_where_it_is_of_order_two_more(was: str) -> None:
+COMPARISONS = [was for was in BECOMES if was not in ("and", "or", "not")]
+
+
+@pytest.mark.parametrize("was", [*COMPARISONS, "and", "or"])
+def test_each_becomes_what_it_is_to_become_and_nothing_else_changes(was: str) -> None:
     found = mutants("m.py", f"def f(a, b):\n    return a {was} b\n")
     assert [(one.line, one.was, one.becomes) for one in found] == [(2, was, becomes) for becomes in BECOMES[was]]
     for one in found:
         assert one.code == f"def f(a, b):\n    return a {one.becomes} b\n"
-    negated = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-    assert negated.get(was, BECOMES[was][0]) in BECOMES[was]
 
 
-def test_only_one_comparison_is_changed_at_a_time_and_each_has_its_turn() -> None:
-    source = "x = [a for a in range(3) if 0 < a <= 2 and a not in (1,)] if y is not None else not z == 'in'\n"
+@pytest.mark.parametrize("was", COMPARISONS)
+def test_a_comparison_becomes_its_negation_and_one_of_order_what_a_boundary_tells_apart(was: str) -> None:
+    ordered = {"<": ("<=", "!=", ">="), "<=": ("<", "==", ">"), ">": (">=", "!=", "<="), ">=": (">", "==", "<")}
+    negated = {"==": "!=", "is": "is not", "in": "not in"}
+    negated |= {other: one for one, other in negated.items()}
+    assert BECOMES[was] == ordered.get(was, (negated.get(was),))
+
+
+def test_only_one_place_is_changed_at_a_time_and_each_has_its_turn() -> None:
+    source = "x = [a for a in range(3) if 0 < a <= 2 and a not in (1,)] if y is not None else not z == ' in not and '\n"
     found = mutants("m.py", source)
-    assert len(comparisons(source)) == 5 and {one.number for one in found} == set(range(5))
-    assert len(found) == 3 + 3 + 1 + 1 + 1
-    assert len({one.code for one in found}) == len(found)
+    assert counted(source) == (5, 2)
+    assert [(one.was, one.becomes) for one in found] == [
+        ("<", "<="), ("<", "!="), ("<", ">="), ("<=", "<"), ("<=", "=="), ("<=", ">"), ("and", "or"),
+        ("not in", "in"), ("is not", "is"), ("not", ""), ("==", "!="),
+    ]  # fmt: skip
     for one in found:
-        pairs = zip(comparisons(source), comparisons(one.code), strict=True)
-        assert [number for number, (before, after) in enumerate(pairs) if before != after] == [one.number]
+        kept = source[: one.column], source[one.column + len(one.was) :]
+        assert one.code.split() == f"{kept[0]}{one.becomes}{kept[1]}".split()
 
 
-def test_a_comparison_that_would_get_no_mutant_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_would_get_no_mutant_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(BECOMES, "not in")
-    with pytest.raises(CannotTell, match=r"m\.py: 1 of 2 comparisons have no mutant"):
+    with pytest.raises(CannotTell, match=r"m\.py: 1 of 2 comparisons and connectives have no mutant"):
         mutants("m.py", "x = 1 in y\nz = 2 not in y\n")
 
 
@@ -197,5 +216,5 @@ def test_every_rule_of_verdicts_is_among_what_is_changed() -> None:
     root = CONFIG.parents[2]
     named = {module for group in config.group for module in group.modules}
     verdicts = {str(file.relative_to(root)) for file in (root / "py/tensorledger/verdicts").glob("*.py")}
-    assert {file for file in verdicts if comparisons((root / file).read_text(encoding="utf-8"))} <= named
+    assert {file for file in verdicts if any(counted((root / file).read_text(encoding="utf-8")))} <= named
     assert chosen(config, ["slope"]).group[0].modules == ["py/tensorledger/verdicts/slope.py"]
