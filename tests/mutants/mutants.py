@@ -31,6 +31,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -343,12 +344,14 @@ def judge(root: Path, config: Config, jobs: int, said: Console) -> Report:
         try:
             proved = pool.map(lambda group: in_a_copy(lambda copy: copy.proved(group)), config.group)
             seconds = {id(group): each for group, each in zip(config.group, proved, strict=True)}
-            found = []
-            for each in pool.map(one, made):
-                found.append(each)
-                if each.outcome != "killed":
-                    said.print(f"{each.module}:{each.line}: no test notices", style="bold", highlight=False)
-                    said.print(f"  - {each.before}\n  + {each.after}", markup=False, highlight=False)
+            found: list[Found] = []
+            for module, results in groupby(pool.map(one, made), lambda each: each.module):
+                for each in results:
+                    found.append(each)
+                    if each.outcome != "killed":
+                        said.print(f"{module}:{each.line}: no test notices", style="bold", highlight=False)
+                        said.print(f"  - {each.before}\n  + {each.after}", markup=False, highlight=False)
+                said.print(f"{module}: {time.monotonic() - began:.0f} s", style="dim", highlight=False)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -144,15 +144,18 @@ def test_a_short_look_suspects_what_every_cycle_adds_much_to(count: int) -> None
 
 
 def test_a_short_look_suspects_no_resident_size() -> None:
-    def resident(count: int) -> Outcome:
+    def resident(count: int, made: int = 0) -> Outcome:
         sizes = growing(2e6, count)
-        found = cycles(growing(0, count))
+        found = cycles(growing(0, count), made)
         for cycle, size in zip(found, sizes, strict=True):
             cycle.checkpoints[-1].reading.process["resident"] = size
         return outcome(*found)
 
     assert suspicions(resident(10), "js") == []
     assert [found.name for found in suspicions(resident(60), "js")] == ["process"]
+    # As soon as a first look goes by the tolerance, whether the library is warming up or not.
+    for made in (0, 4):
+        assert [found.name for found in suspicions(resident(LONG + 1, made), "js")] == ["process"]
 
 
 def test_a_short_look_does_not_suspect_a_step() -> None:
@@ -161,6 +164,7 @@ def test_a_short_look_does_not_suspect_a_step() -> None:
 
 
 def test_a_long_look_suspects_a_kibibyte_where_nothing_is_made() -> None:
+    assert suspicions(ran(growing(KIB, LONG)), "js") == [HEAP]
     assert suspicions(ran(noisy(growing(KIB, 50), 1000, 1)), "js") == [HEAP]
     assert suspicions(ran(noisy(growing(0, 50), 1000, 1)), "js") == []
 
@@ -216,6 +220,14 @@ def test_tensors_are_counted_at_the_checkpoints_and_taken_for_many_where_there_i
     assert tensors_made(cycles([1, 2], made=7)) == 7
     without = [Cycle(baseline=c.baseline, checkpoints=c.checkpoints[-1:], thrown=None, leaks=[]) for c in cycles([1])]
     assert tensors_made(without) == UNKNOWN
+    (whole,), none = cycles([1], made=7), absolute({})
+    at, end = whole.checkpoints
+    for unread in (
+        msgspec.structs.replace(whole, baseline=none),
+        msgspec.structs.replace(whole, checkpoints=[msgspec.structs.replace(at, reading=none), end]),
+    ):
+        assert tensors_made([unread]) == UNKNOWN
+        assert tensors_made([unread, *cycles([1], made=5)]) == 5
 
 
 # --- settling it

@@ -64,6 +64,10 @@ def given(one: Json, *rest: Any) -> Json:
         (given(layer("LSTM")), ""),
         (given(sequential(layer("Dense"), name="here"), {"training": True}), "called with training=True"),
         (given(sequential(layer("Dense"), name="here"), {"training": False}), ""),
+        (layer("Tanh") | {"module": "keras.src.ops.numpy"}, "no layer for an operation of keras.ops"),
+        (layer("NotEqual") | {"module": "keras.src.ops.numpy"}, "it makes the mask"),
+        (layer("Any") | {"module": "keras.src.ops.numpy"}, "it makes the mask"),
+        (layer("NotEqual"), "has no such layer"),
         (layer("Softmax", axis=-1), ""),
         (layer("Softmax", axis=[-1]), ""),
         (layer("Softmax", axis=1), "along the last axis only"),
@@ -438,14 +442,14 @@ def test_accuracy_of_what_is_not_known_to_be_so_many_numbers_is_told(topology: J
 # --- whole files
 
 
-def keras_file(folder: Path) -> Path:
+def keras_file(folder: Path, **config: Any) -> Path:
     """Write a .keras file of Keras 3 with one layer, an activation that TensorFlow.js calls otherwise, and a state."""
     file = folder / "model.keras"
     with h5py.File(folder / "weights.h5", "w") as weights:
         weights["layers/dense/vars/0"] = np.ones((2, 1), np.float32)
         weights["optimizer/vars/0"] = np.ones((3,), np.float32)
     with zipfile.ZipFile(file, "w") as archive:
-        dense = layer("Dense", units=1, use_bias=False, activation="silu")
+        dense = layer("Dense", **{"units": 1, "use_bias": False, "activation": "silu", **config})
         archive.writestr("metadata.json", json.dumps({"keras_version": "3.5.0"}))
         archive.writestr("config.json", json.dumps(sequential(dense)))
         archive.write(folder / "weights.h5", "model.weights.h5")
@@ -466,6 +470,38 @@ def test_the_rules_of_the_release_are_applied_unless_others_are_named(tmp_path: 
     assert convert_layers(file, tmp_path / "repaired").rules == ["swish"]
     assert convert_layers(file, tmp_path / "as-it-is", []).rules == []
     assert (activation(tmp_path / "repaired"), activation(tmp_path / "as-it-is")) == ("swish", "silu")
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"activation": "mine"},
+        {"kernel_constraint": {"class_name": "Mine", "config": {}}},
+        {"kernel_constraint": {"class_name": 1}},
+    ],
+    ids=["refused", "a constraint", "not understood"],
+)
+def test_what_is_refused_is_called_what_it_is_to_be_called_and_else_by_its_file(tmp_path: Path, config: Json) -> None:
+    file = keras_file(tmp_path, **config)
+    for called, name in (("", str(file)), ("the model", "the model")):
+        with pytest.raises(CannotConvert) as raised:
+            convert_layers(file, tmp_path / "out", called=called)
+        assert str(raised.value).startswith((f"{name} cannot be a layers model:", f"{name}: what it says of its"))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "left_out"),
+    [
+        ({"class_name": "DTypePolicy", "config": {"name": "mixed_float16"}}, "its precision, mixed_float16: "),
+        ("float64", "its precision, float64: "),
+        ({"class_name": "DTypePolicy", "config": {"name": "float32"}}, ""),
+        ("float32", ""),
+        (None, ""),
+    ],
+)
+def test_another_precision_than_float32_is_told(tmp_path: Path, dtype: Any, left_out: str) -> None:
+    found = convert_layers(keras_file(tmp_path, dtype=dtype), tmp_path / "out").left_out
+    assert len(found) == bool(left_out) and all(said.startswith(left_out) for said in found)
 
 
 def test_an_optimizers_state_is_no_weight_of_the_model(tmp_path: Path) -> None:

@@ -149,7 +149,9 @@ LEFT: list[tuple[str, Json]] = [
     ("initializer-names", layer("Dense", kernel_initializer={"class_name": "HeNormal", "config": {}})),
     ("variance-scaling", layer("Dense", kernel_initializer={"class_name": "Zeros", "config": {}})),
     ("variance-scaling", layer("Dense", kernel_regularizer=HE)),
+    ("initializer-names", layer("Dense", kernel_initializer="orthogonal")),
     ("lecun", layer("Dense", kernel_initializer=GLOROT)),
+    ("lecun", layer("Dense", kernel_initializer="zeros")),
     ("plain-model", sequential(layer("Dense"))),
     ("bare-sequential", {"class_name": "Functional", "config": {"layers": [layer("Dense")]}}),
 ]
