@@ -396,7 +396,7 @@ def _table(report: Report) -> Table:
     for row in report.modules:
         table.add_row(
             row.module.removeprefix(PACKAGE),
-            *map(str, (row.comparisons, row.mutants, row.killed, row.survived, row.equivalent)),
+            *(str(getattr(row, name)) for name in names),
         )
     return table
 

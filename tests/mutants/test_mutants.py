@@ -72,6 +72,8 @@ def planted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Planted:
 def test_all_mutants_are_killed_where_tests_look_at_both_sides_and_the_boundary(planted: Planted) -> None:
     status, said, report = planted.run()
     assert status == 0 and "0 of 4 mutants survived" in said
+    rows = [line.replace("│", " ").split() for line in said.splitlines() if line.startswith("│")]
+    assert rows == [["py/planted.py", "2", "0", "4", "4", "0", "0"], ["all", "2", "0", "4", "4", "0", "0"]]
     assert report["modules"] == [
         {
             "module": "py/planted.py",
