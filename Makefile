@@ -43,6 +43,11 @@ SEEDS := 1,2,3
 faults: setup
 	$(BIN)/pytest tests/faults --seeds $(SEEDS)
 
+# One comparison changed at a time in the rules of verdicts and of conversion: each change has to be noticed. Some minutes.
+mutants: $(FULL)
+	$(BIN)/pytest tests/mutants
+	$(BIN)/python tests/mutants/mutants.py
+
 # The plugin beside other people's TensorFlows, on each Python that this machine has; 1.5 GB for each combination.
 environments: setup
 	$(BIN)/python tests/environments.py

@@ -120,6 +120,10 @@ MODELS: dict[str, Make] = {
             ),
         ]
     ),
+    "lecun": _row(
+        lambda of: of.Dense(5, "selu", kernel_initializer="lecun_normal"),
+        lambda of: of.Dense(5, kernel_initializer="lecun_uniform"),
+    ),
     "silu": _row(lambda of: of.Dense(5, "swish"), lambda of: of.Activation("swish")),
     "activations": _row(*map(_activated, ACTIVATIONS)),
     "leaky-relu": _leaky,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice, repeat
 from pathlib import Path
@@ -18,7 +19,9 @@ from tensorledger.protocol.messages import CheckpointReading, Cycle, Outcome, Ru
 from tensorledger.results.result import Result
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.target import Target
+from tensorledger.verdicts import growth
 from tensorledger.verdicts.growth import (
+    CLEAR,
     FALSE_ALARMS,
     LIBRARY_WARM_UP,
     LONG,
@@ -33,7 +36,7 @@ from tensorledger.verdicts.growth import (
 )
 from tensorledger.verdicts.judge import Judgement, with_growth
 from tensorledger.verdicts.levels import LEVELS, UNKNOWN, level, tensors_made
-from tensorledger.verdicts.slope import BLOCKS, slope
+from tensorledger.verdicts.slope import BLOCKS, Slope, slope
 from tensorledger.workers.worker import Watch
 
 HEAP = level("heap", "js")
@@ -113,6 +116,23 @@ def test_one_step_is_no_sure_slope_however_high() -> None:
         assert slope(values).exceeds(512) > 0.05
 
 
+def test_a_line_just_as_steep_as_the_tolerance_does_not_exceed_it() -> None:
+    found = slope(growing(512, 99, start=0))
+    assert found.error == 0
+    assert found.exceeds(512) == found.stays_below(512) == 1
+    assert found.exceeds(511) == found.stays_below(513) == 0
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "steady"),
+    [(3, 2, True), (3, 1.999, False), (0, 1, True), (0, 0, False), (-3, -1, False), (3, 4, True)],
+)
+def test_it_is_steady_where_it_grows_and_slows_down_by_no_more_than_a_third(
+    early: float, late: float, steady: bool
+) -> None:
+    assert Slope(rate=1, error=0, middle=1, early=early, late=late).steady == steady
+
+
 # --- the suspicion
 
 
@@ -124,15 +144,18 @@ def test_a_short_look_suspects_what_every_cycle_adds_much_to(count: int) -> None
 
 
 def test_a_short_look_suspects_no_resident_size() -> None:
-    def resident(count: int) -> Outcome:
+    def resident(count: int, made: int = 0) -> Outcome:
         sizes = growing(2e6, count)
-        found = cycles(growing(0, count))
+        found = cycles(growing(0, count), made)
         for cycle, size in zip(found, sizes, strict=True):
             cycle.checkpoints[-1].reading.process["resident"] = size
         return outcome(*found)
 
     assert suspicions(resident(10), "js") == []
     assert [found.name for found in suspicions(resident(60), "js")] == ["process"]
+    # As soon as a first look goes by the tolerance, whether the library is warming up or not.
+    for made in (0, 4):
+        assert [found.name for found in suspicions(resident(LONG + 1, made), "js")] == ["process"]
 
 
 def test_a_short_look_does_not_suspect_a_step() -> None:
@@ -141,6 +164,7 @@ def test_a_short_look_does_not_suspect_a_step() -> None:
 
 
 def test_a_long_look_suspects_a_kibibyte_where_nothing_is_made() -> None:
+    assert suspicions(ran(growing(KIB, LONG)), "js") == [HEAP]
     assert suspicions(ran(noisy(growing(KIB, 50), 1000, 1)), "js") == [HEAP]
     assert suspicions(ran(noisy(growing(0, 50), 1000, 1)), "js") == []
 
@@ -157,8 +181,16 @@ def test_a_library_may_warm_up_for_longer_than_a_first_look() -> None:
     assert suspicions(ran(growing(most + 1, 60), made=4), "js") == [HEAP]
 
 
+def test_once_the_library_has_warmed_up_a_first_look_allows_no_more_than_the_tolerance() -> None:
+    # The warm-up's value, those of the cycles that are not looked at, and then one for each of 40 cycles.
+    more = HEAP.tolerance(4) + KIB
+    assert suspicions(ran(growing(more, LIBRARY_WARM_UP + LOOKS[0]), made=4), "js") == [HEAP]
+    assert suspicions(ran(growing(more, LIBRARY_WARM_UP + LOOKS[0] - 1), made=4), "js") == []
+
+
 def test_too_few_cycles_say_nothing() -> None:
-    assert suspicions(ran(growing(1e6, 2)), "js") == []
+    for count in range(3):
+        assert suspicions(ran(growing(1e6, count)), "js") == []
     assert suspicions(ran(growing(1e6, 3)), "js") == [HEAP]
 
 
@@ -188,6 +220,14 @@ def test_tensors_are_counted_at_the_checkpoints_and_taken_for_many_where_there_i
     assert tensors_made(cycles([1, 2], made=7)) == 7
     without = [Cycle(baseline=c.baseline, checkpoints=c.checkpoints[-1:], thrown=None, leaks=[]) for c in cycles([1])]
     assert tensors_made(without) == UNKNOWN
+    (whole,), none = cycles([1], made=7), absolute({})
+    at, end = whole.checkpoints
+    for unread in (
+        msgspec.structs.replace(whole, baseline=none),
+        msgspec.structs.replace(whole, checkpoints=[msgspec.structs.replace(at, reading=none), end]),
+    ):
+        assert tensors_made([unread]) == UNKNOWN
+        assert tensors_made([unread, *cycles([1], made=5)]) == 5
 
 
 # --- settling it
@@ -198,13 +238,15 @@ def test_a_constant_leak_is_found_at_the_first_look_and_how_sure_is_said() -> No
     assert after == WARM_UP + LOOKS[0] <= 50
     (grown,) = settling.found().values()
     assert 0.99 < grown.confidence < 1
-    assert "heap grows by 1,0" in grown.said and "bytes per cycle" in grown.said
+    assert "heap grows by 1,0" in grown.said and "bytes per cycle" in grown.said and "cache" not in grown.said
     assert settling.retained([], settling.found()) == {}
 
 
 def test_a_plain_leak_is_found_in_a_few_cycles() -> None:
     settling, after = settled(growing(1024 * KIB, 300))
     assert [*settling.found()] == ["heap"] and after == WARM_UP + PLAIN
+    # So few cycles cannot tell it from a large cache, which is said, and how to.
+    assert "; a cache of more than 22 would too: --cycles 200 tells" in settling.found()["heap"].said
     # As much at first, and less and less: it is not taken for one, however plain.
     warming = list(accumulate((2e6 * 0.9**number for number in range(longest(0))), initial=5e6))
     assert settled(warming)[0].found() == {}
@@ -266,6 +308,54 @@ def test_settling_is_bounded_in_cycles_and_in_time() -> None:
     assert hurried.enough(cycles(growing(1e6, 1)))
     (said,) = hurried.retained(cycles(growing(1e6, 20)), ()).values()
     assert "not settled in the time there was" in said
+
+
+def test_it_is_over_when_its_time_is_and_not_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    settling = Settling([HEAP], seconds=10, _started=100)
+    for now, enough in ((101, False), (110, False), (110.5, True)):
+        monkeypatch.setattr(time, "monotonic", lambda now=now: now)
+        assert settling.enough(cycles(growing(0, 5))) == enough
+
+
+def test_it_is_over_after_its_most_cycles_though_it_was_not_asked_at_each() -> None:
+    for more in (0, 1, 20):
+        assert Settling([HEAP], seconds=1000).enough(cycles(growing(0, longest(0) + more)))
+    assert not Settling([HEAP], seconds=1000).enough(cycles(growing(0, longest(0) - 1)))
+
+
+@pytest.mark.parametrize(
+    ("chance", "below", "grows", "over"),
+    [
+        (FALSE_ALARMS / 3, 1, True, True),
+        (FALSE_ALARMS / 3 + 1e-9, 1, False, False),
+        (1, CLEAR, False, True),
+        (1, CLEAR + 1e-9, False, False),
+    ],
+    ids=["just sure enough", "not quite", "just clear enough", "not quite clear"],
+)
+def test_a_look_is_sure_at_the_stated_chance_and_not_beyond(
+    monkeypatch: pytest.MonkeyPatch, chance: float, below: float, grows: bool, over: bool
+) -> None:
+    class Looked(Slope):
+        def exceeds(self, tolerance: float) -> float:
+            return chance
+
+        def stays_below(self, tolerance: float) -> float:
+            return below
+
+    monkeypatch.setattr(growth, "slope", lambda values: Looked(rate=1, error=1, middle=1, early=1, late=1))
+    settling = Settling([HEAP], seconds=1000)
+    assert settling.enough(cycles(growing(1, WARM_UP + LOOKS[0]))) == over
+    assert bool(settling.found()) == grows
+
+
+def test_what_stayed_open_is_said_to_have_lacked_steadiness_only_after_the_most_cycles() -> None:
+    for count, said in (
+        (longest(0) - 1, "was not settled in the time"),
+        (longest(0), "did not go on growing steadily"),
+    ):
+        (found,) = Settling([HEAP], seconds=1000).retained(cycles(growing(1, count)), ()).values()
+        assert said in found
 
 
 def test_what_explains_the_others_is_what_is_named() -> None:
@@ -442,6 +532,14 @@ def test_growth_fails_and_retention_passes_with_what_it_is() -> None:
     assert (failed.verdict, failed.reason) == ("fail", "the default expectation: heap grows, in a fresh worker")
     kept = with_growth(passed, {}, {"heap": "heap stopped growing"})
     assert (kept.verdict, kept.reason, kept.problems) == ("pass", "heap stopped growing", ())
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.123, "0.12"), (9.96, "10"), (10, "10"), (-99.4, "-99"), (99.5, "100"), (-100, "-100"), (12345.6, "12,346")],
+)
+def test_numbers_are_said_by_two_digits_and_without_powers_of_ten(value: float, said: str) -> None:
+    assert growth._rounded(value) == said
 
 
 def test_the_warm_up_is_longer_where_a_library_is_at_work() -> None:

@@ -19,8 +19,8 @@ from nodejs import node
 from tensorledger.conversion.layers import convert_layers, rules_for
 from tensorledger.conversion.reading import opened
 from tensorledger.conversion.refusal import CannotConvert
-from tensorledger.conversion.refused import KINDS, refusals
-from tensorledger.conversion.rules import RULES
+from tensorledger.conversion.refused import _INITIALIZERS, _REGULARIZERS, KINDS, refusals
+from tensorledger.conversion.rules import RULES, repair
 from tensorledger.conversion.tfjs import LAYERS
 from tensorledger.conversion.topology import Json, all_layers
 from tensorledger.environment.tree import tree
@@ -160,6 +160,20 @@ def test_the_list_of_layers_is_the_releases_own() -> None:
     assert set(json.loads(done.stdout)) == LAYERS
 
 
+def test_an_initializer_or_a_regularizer_that_is_not_refused_is_one_of_the_releases_own_when_it_arrives() -> None:
+    script = """
+      const tf = require(process.argv[1]);
+      console.log(JSON.stringify(Object.keys(tf.serialization.SerializationMap.getMap().classNameMap)));
+    """
+    command: list[str | Path] = [node.path, "-e", script, tree() / "node_modules" / f"tfjs-{NEWEST}"]
+    known = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    for part, kinds in (("kernel_initializer", _INITIALIZERS), ("kernel_regularizer", _REGULARIZERS)):
+        for kind in kinds:
+            one = layer("Dense", **{part: {"class_name": kind, "config": {}}})
+            arrived, _ = repair({"modelTopology": {"model_config": one}, "weightsManifest": []}, rules_for(NEWEST))
+            assert arrived["modelTopology"]["model_config"]["config"][part]["class_name"] in known, kind
+
+
 @pytest.mark.parametrize("source", convertible.KERASES)
 def test_no_tensorflow_is_imported(saved: Path, source: str, tmp_path: Path) -> None:
     script = (
@@ -217,6 +231,14 @@ REFUSED: dict[str, tuple[Json, Json]] = {
     "reset-after": (layer("GRU", reset_after=True), layer("GRU", reset_after=False)),
     "hard-sigmoid": (layer("LSTM", recurrent_activation="hard_sigmoid"), layer("LSTM", recurrent_activation="sigmoid")),
     "no-such-activation": (layer("Dense", activation="leaky_relu"), layer("Dense", activation="silu")),
+    "no-such-initializer": (
+        layer("Dense", kernel_initializer={"class_name": "STFT", "config": {}}),
+        layer("Dense", kernel_initializer={"class_name": "LecunNormal", "config": {}}),
+    ),
+    "no-such-regularizer": (
+        layer("Dense", kernel_regularizer={"class_name": "OrthogonalRegularizer", "config": {"factor": 0.1}}),
+        layer("Dense", kernel_regularizer={"class_name": "L2", "config": {"l2": 0.1}}, bias_regularizer=None),
+    ),
     "relu-options": (layer("ReLU", negative_slope=0.1), layer("ReLU", max_value=6.0, negative_slope=0.0)),
     "another-axis": (
         layer("BatchNormalization", axis=[1]) | {"build_config": {"input_shape": [None, 5, 4]}},

@@ -13,10 +13,11 @@ from outcomes import BEFORE, Definitions, absolute, as_expected, cycle, definiti
 from tensorledger.expectations.amount import Counts
 from tensorledger.expectations.description import QUANTITIES
 from tensorledger.expectations.deviation import Deviation, Deviations
-from tensorledger.expectations.expectation import END, Caught, Expectation, Throws
+from tensorledger.expectations.expectation import END, Caught, Expectation, LevelName, Throws
 from tensorledger.protocol.messages import Agreement, CheckpointReading, Cycle, Outcome, Reading
 from tensorledger.targets.target import Target
 from tensorledger.verdicts.judge import Judgement, judge, not_caught, with_growth
+from tensorledger.verdicts.verdict import Verdict
 
 TFJS = Target("tfjs", "4.22.0", "cpu")
 KERAS = Target("keras")
@@ -254,6 +255,11 @@ def throwing(message: str = "it is already disposed", after: str | None = "relea
 
 def test_an_expected_throw_passes() -> None:
     assert judged(throwing(), throwing(), throwing(), by=THROWING).verdict == "pass"
+
+
+def test_an_expected_throw_need_not_come_in_the_warm_up() -> None:
+    assert judged(good(), throwing(), throwing(), by=THROWING).verdict == "pass"
+    assert judged(throwing(after="created"), throwing(), by=THROWING).verdict == "pass"
 
 
 def test_a_throw_before_the_first_checkpoint_can_be_expected() -> None:
@@ -526,6 +532,25 @@ def test_a_leak_on_purpose_is_held_to_all_that_its_file_says() -> None:
         assert not_caught(outcome(*keeping(2)), file, TFJS, "fail")
 
 
+def test_a_leak_that_grows_otherwise_than_it_is_to_is_told_with_both() -> None:
+    grows, none = replace(LEAKS, caught=caught_growing(["heap"])), LEAKS
+    told = "it is caught, but not with what it is to leave: walk.toml: caught.grows: expected"
+    assert not_caught(outcome(*keeping(2)), grows, TFJS, "fail", ["heap"]) == ()
+    assert not_caught(outcome(*keeping(2)), grows, TFJS, "fail") == (f"{told} heap, found nothing",)
+    assert not_caught(outcome(*keeping(2)), none, TFJS, "fail", ["heap"]) == (f"{told} nothing, found heap",)
+
+
+def caught_growing(names: list[LevelName]) -> Caught:
+    return Caught(end=Counts(tensors=2), growth=Counts(tensors=2), grows=names)
+
+
+def test_what_does_not_leak_on_purpose_or_did_not_run_is_not_asked_whether_it_was_caught() -> None:
+    verdicts: tuple[Verdict, ...] = ("pass", "fail", "deviates", "error", "skip")
+    assert [not_caught(outcome(*keeping(2)), WALK, TFJS, verdict) for verdict in verdicts] == [()] * 5
+    for verdict in ("error", "skip"):
+        assert not_caught(outcome(), LEAKS, TFJS, verdict) == ()
+
+
 # --- the hand-made outcomes themselves
 
 
@@ -550,6 +575,16 @@ def test_a_pass_says_what_the_warm_up_left() -> None:
     second = msgspec.structs.replace(cycle(end=left), baseline=reading(**left))
     judgement = judge(outcome(cycle(end=left), second), Expectation(), NONE, TFJS)
     assert (judgement.verdict, judgement.reason) == ("pass", "the warm-up left 2 tensors, 8 bytes")
+
+
+@pytest.mark.parametrize(("tensors", "bytes_"), [(2, 0), (0, 8)])
+def test_a_pass_says_so_too_where_the_warm_up_left_tensors_without_bytes_or_bytes_alone(
+    tensors: int, bytes_: int
+) -> None:
+    left: dict[str, int | None] = {"tensors": tensors, "bytes": bytes_}
+    second = msgspec.structs.replace(cycle(end=left), baseline=reading(**left))
+    judgement = judge(outcome(cycle(end=left), second), Expectation(), NONE, TFJS)
+    assert judgement.reason == f"the warm-up left {tensors} tensors, {bytes_} bytes"
 
 
 def test_a_prediction_that_was_to_be_compared_and_was_not_fails() -> None:

@@ -34,7 +34,9 @@ def _activation(name: str) -> Callable[[Json], bool]:
 def _given(layer: Json) -> Iterator[Json]:
     """Yield what a layer is called with beside tensors, call by call."""
     for node in layer.get("inbound_nodes", []):
-        yield from [node.get("kwargs", {})] if isinstance(node, dict) else [call[3] for call in node if len(call) > 3]
+        yield from (
+            [node.get("kwargs", {})] if isinstance(node, dict) else [given for call in node for given in call[3:4]]
+        )
 
 
 def _called_in_training(layer: Json, keras_3: bool) -> bool:
@@ -59,6 +61,22 @@ _ACTIVATIONS = (
 def _is_unknown_activation(layer: Json, keras_3: bool) -> bool:
     return any(
         key.endswith("activation") and value is not None and (isinstance(value, dict) or value not in _ACTIVATIONS)
+        for key, value in layer["config"].items()
+    )
+
+
+_INITIALIZERS = (
+    "Zeros", "Ones", "Constant", "RandomUniform", "RandomNormal", "TruncatedNormal", "VarianceScaling", "Orthogonal",
+    "OrthogonalInitializer", "Identity", "IdentityInitializer", "GlorotUniform", "GlorotNormal", "HeUniform",
+    "HeNormal", "LecunUniform", "LecunNormal", "LeCunUniform", "LeCunNormal",
+)  # fmt: skip
+_REGULARIZERS = ("L1", "L2", "L1L2")
+"""Those that TensorFlow.js has, or has by a name that rules give them."""
+
+
+def _is_unknown(part: str, known: tuple[str, ...]) -> Callable[[Json, bool], bool]:
+    return lambda layer, keras_3: any(
+        key.endswith(part) and isinstance(value, dict) and value.get("class_name") not in known
         for key, value in layer["config"].items()
     )
 
@@ -235,6 +253,18 @@ KINDS: tuple[Refused, ...] = (
         "TensorFlow.js has no such activation",
         AS_GRAPH,
         _is_unknown_activation,
+    ),
+    Refused(
+        "no-such-initializer",
+        "TensorFlow.js has no such initializer, and does not load what has one",
+        AS_GRAPH,
+        _is_unknown("_initializer", _INITIALIZERS),
+    ),
+    Refused(
+        "no-such-regularizer",
+        "TensorFlow.js has no such regularizer, and does not load what has one",
+        f"use L1, L2, L1L2 or none, or {AS_GRAPH}",
+        _is_unknown("_regularizer", _REGULARIZERS),
     ),
     Refused(
         "relu-options",
@@ -432,7 +462,7 @@ def _outputs_twice(topology: Json) -> Iterator[str]:
     for model in filter(is_model, all_layers(topology)):
         ends = model["config"].get("output_layers") if isinstance(model["config"], dict) else None
         several = [tuple(one) for one in ends if isinstance(one, list)] if isinstance(ends, list) else []
-        if len(set(several)) < len(several):
+        if len(set(several)) != len(several):
             yield f"{model['config']['name']}: it gives one tensor twice, which TensorFlow.js does not; give it once"
 
 

@@ -289,9 +289,11 @@ _TWICE = ("HeUniform", "HeNormal")
 """Those whose scale is 2, not 1."""
 
 
-def _variance_scaling(model: Json) -> Json:
+def _spelled_out(*kinds: str) -> Callable[[Json], Json]:
+    """Return what rewrites initializers of these kinds as VarianceScaling, which every release has."""
+
     def spelled(value: Any) -> Any:
-        if not isinstance(value, dict) or value.get("class_name") not in _SCALINGS:
+        if not isinstance(value, dict) or value.get("class_name") not in kinds:
             return value
         mode, distribution = _SCALINGS[value["class_name"]]
         scale = 2.0 if value["class_name"] in _TWICE else 1.0
@@ -302,7 +304,7 @@ def _variance_scaling(model: Json) -> Json:
     def change(_kind: str, config: Json) -> Json:
         return {key: spelled(value) if key.endswith("_initializer") else value for key, value in config.items()}
 
-    return _each_config(model, change)
+    return lambda model: _each_config(model, change)
 
 
 BOTH = ("keras", "tf-keras")
@@ -378,6 +380,13 @@ RULES: tuple[Rule, ...] = (
         rewrite=_initializer_names,
     ),
     Rule(
+        name="lecun",
+        reason="Unknown initializer: LecunNormal, LecunUniform, which have a larger C; they are spelled out",
+        kerases=BOTH,
+        applies_to="initializers",
+        rewrite=_spelled_out("LecunUniform", "LecunNormal"),
+    ),
+    Rule(
         name="wrapped-names",
         reason="weights of a TimeDistributed are not found: their names have that of the layer inside too",
         kerases=BOTH,
@@ -398,7 +407,7 @@ RULES: tuple[Rule, ...] = (
         reason="Unknown initializer: GlorotUniform and the like; they are spelled out as VarianceScaling",
         kerases=BOTH,
         applies_to="initializers",
-        rewrite=_variance_scaling,
+        rewrite=_spelled_out("GlorotUniform", "GlorotNormal", "HeUniform", "HeNormal"),
         releases="<0.13.3",
     ),
     Rule(

@@ -107,6 +107,8 @@ def _loss(described: Any) -> Any:
 def _metric(described: Any, loss: Any, topology: Json) -> str:
     if isinstance(described, dict):
         config = described.get("config") or {}
+        if isinstance(config, str):
+            return _metric(config, loss, topology)  # a function by its name
         described = config.get("fn") or config.get("name") or described.get("class_name")
     if described in ("accuracy", "acc"):
         return _accuracy(loss, topology)
@@ -117,7 +119,8 @@ def _metric(described: Any, loss: Any, topology: Json) -> str:
 
 def _accuracy(loss: Any, topology: Json) -> str:
     """Return which accuracy Keras means: it goes by how many numbers a prediction has, TensorFlow.js by the loss."""
-    if loss == "sparse_categorical_crossentropy":
+    losses = list(loss.values()) if isinstance(loss, dict) else loss
+    if losses in ("sparse_categorical_crossentropy", ["sparse_categorical_crossentropy"]):
         return "accuracy"
     units = _units(topology)
     if units is None:

@@ -195,4 +195,5 @@ def _says_retained(level: Level, values: Sequence[float], is_open: bool, is_over
 
 
 def _rounded(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 10 else f"{value:,.2g}"
+    # Two digits, but no power of ten, which 99.5 would be the first to be written with.
+    return f"{value:,.2g}" if abs(value) < 99.5 else f"{value:,.0f}"

@@ -110,7 +110,7 @@ def hold(outcome: Outcome, expectation: Expectation, target: Target) -> Findings
                 )
 
     for number, cycle in enumerate(outcome.cycles):
-        if number > 0 or expectation.throws is None:
+        if number or expectation.throws is None:
             problems += _throws(expectation, cycle, number)
         found = readings(cycle)
         if number == 0:
