@@ -113,5 +113,15 @@ def hand_over(findings: Findings, json_file: Path | None) -> None:
     for wrong in findings.wrong:
         shown.print(wrong, style="bold red", markup=False)
     if json_file is not None:
-        write_whole(json_file, msgspec.json.format(msgspec.json.encode(findings), indent=1).decode() + "\n")
+        write(json_file, findings)
     sys.exit(1 if findings.wrong else 0)
+
+
+def write(path: Path, findings: Findings) -> None:
+    """Write findings as JSON."""
+    write_whole(path, msgspec.json.encode(findings).decode())
+
+
+def read(path: Path) -> Findings:
+    """Read what a benchmark wrote. Raises OSError, or msgspec.MsgspecError where it is no findings."""
+    return msgspec.json.decode(path.read_bytes(), type=Findings)
