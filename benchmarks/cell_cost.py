@@ -11,9 +11,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -190,7 +191,10 @@ def _compared(
         readings.append(told["readings"])
         return msgspec.structs.replace(clocks.spent(), wall=told["wall"])
 
-    ways = {"harness": harness, **{name: lambda script=script: bare(script) for name, script in scripts.items()}}
+    ways: dict[str, Callable[[], Spent]] = {
+        "harness": harness,
+        **{name: partial(bare, script) for name, script in scripts.items()},
+    }
     found = in_turn(ways, repeats, warm_up)
     if any(pid != pids[-1] for pid in pids[warm_up - 1 :]):
         raise SystemExit(f"{scenario.name} on {target}: the worker was replaced; that is no warm one")

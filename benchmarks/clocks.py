@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -39,3 +42,22 @@ class Clocks:
 def processor_seconds(pid: int) -> float:
     """Return the processor seconds of another process, exactly; as clock_getcpuclockid(3) has it on Linux."""
     return time.clock_gettime((~pid << 3) | 2)
+
+
+class Ran(Spent, frozen=True):
+    """What a command took until its end, with all processes that it waited for."""
+
+    resident: int
+    """Bytes of the largest of these processes at most."""
+
+
+def timed(command: Sequence[str | Path], cwd: Path | None = None) -> Ran:
+    """Run a command to its end. Raises CalledProcessError."""
+    started = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=cwd)
+    _, status, used = os.wait4(process.pid, 0)
+    wall = time.monotonic() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, [*map(str, command)])
+    return Ran(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)

@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
+import msgspec
+from clocks import Ran, timed
 from findings import Aim, Findings, Table, hand_over, json_option
 from peer_answers import NoAnswer, converter
 from spread import ratios, spread
@@ -37,34 +35,7 @@ extractor(tf_keras).save(sys.argv[1])
 """
 
 
-@dataclass(frozen=True)
-class Turn:
-    """One conversion."""
-
-    wall: float
-    cpu: float
-    resident: int
-    """Bytes of the process at most."""
-
-
 OFFICIAL, H5, KERAS = "tensorflowjs_converter, .h5", "tensorledger convert, .h5", "tensorledger convert, .keras"
-
-
-def turn(command: Sequence[str | Path]) -> Turn:
-    """Run a command to its end. Raises CalledProcessError."""
-    started = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    status, used = _waited(process)
-    wall = time.monotonic() - started
-    if status:
-        raise subprocess.CalledProcessError(status, command)
-    return Turn(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
-
-
-def _waited(process: subprocess.Popen[bytes]) -> tuple[int, Any]:
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, used
 
 
 def ways(folder: Path) -> dict[str, list[str | Path]]:
@@ -80,7 +51,7 @@ def ways(folder: Path) -> dict[str, list[str | Path]]:
     }
 
 
-def ratios_to_official(found: dict[str, list[Turn]], way: str, clock: str) -> list[float]:
+def ratios_to_official(found: dict[str, list[Ran]], way: str, clock: str) -> list[float]:
     """Return how many times faster a way was than the official command in the same turn."""
     official, own = ([getattr(one, clock) for one in found[name]] for name in (OFFICIAL, way))
     return ratios(official, own)
@@ -107,11 +78,11 @@ def main(repeats: int, json_file: Path | None) -> None:
         places: dict[str, Path] = {}
         """Where each way wrote last."""
 
-        def convert(name: str) -> Turn:
+        def convert(name: str) -> Ran:
             places[name] = Path(tempfile.mkdtemp(dir=folder)) / "web"
-            return turn([*commands[name], places[name]])
+            return timed([*commands[name], places[name]])
 
-        found = in_turn({name: lambda name=name: convert(name) for name in commands}, repeats)
+        found = in_turn({name: partial(convert, name) for name in commands}, repeats)
         signed, wrong = wrote(places[OFFICIAL], places[H5])
     rows = [
         [
@@ -135,7 +106,7 @@ def main(repeats: int, json_file: Path | None) -> None:
         Aim("memory of converting it", (BYTES + 2 * LARGEST) / 2**20, resident, " MB"),
     ]
     title = f"the extractor, 3.1 MB of weights; medians of {repeats}"
-    figures = {name: [asdict(one) for one in turns] for name, turns in found.items()}
+    figures = {name: [msgspec.to_builtins(one) for one in turns] for name, turns in found.items()}
     hand_over(Findings([Table(title, columns, rows, note)], aims, [wrong] if wrong else [], figures), json_file)
 
 

@@ -54,7 +54,7 @@ def aims(found: dict[str, Any]) -> list[Aim]:
     return [
         *judged,
         *(Aim(f"bytes each of {each['count']:,} live tensors", BYTES, spread([each["bytes"]])) for each in alive),
-        Aim("all that are alive are made: power of their number", LINEAR, spread([power])),
+        *([Aim("all are made: power of their number", LINEAR, spread([power]))] if power is not None else []),
     ]
 
 
@@ -64,7 +64,7 @@ def aims(found: dict[str, Any]) -> list[Aim]:
 @json_option
 def main(repeats: int, release: str, json_file: Path | None) -> None:
     """Measure what a ledger costs."""
-    command = [node(), "--no-warnings", "--expose-gc", SCRIPT, str(repeats), release]
+    command = [str(node()), "--no-warnings", "--expose-gc", str(SCRIPT), str(repeats), release]
     found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
     hand_over(Findings(tables(found), aims(found), [], found), json_file)
 

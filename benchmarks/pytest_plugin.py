@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -110,7 +111,7 @@ def instructions(way: Way, suite: str) -> int:
 def measure(title: str, repeats: int) -> tuple[Table, list[Aim], dict[str, list[float]]]:
     """Return a suite's table, aims and seconds, by turns. Raises NoAnswer."""
     suite, ways, limit = TABLES[title]
-    found = in_turn({way.name: lambda way=way: run(way, suite) for way in ways}, repeats)
+    found = in_turn({way.name: partial(run, way, suite) for way in ways}, repeats)
     counts = {name: {one.passed for one in runs} for name, runs in found.items()}
     if len(set().union(*counts.values())) != 1:
         raise NoAnswer(f"{title}: not every way ran as many tests: {counts}")

@@ -12,6 +12,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def loop(step: Callable[[], object], steps: int, repeats: int) -> dict[str, list
                 step()
             return time.process_time() - started
 
-    return in_turn({name: lambda way=way: spent(way) for name, way in WAYS.items()}, repeats, warm_up=2)
+    return in_turn({name: partial(spent, way) for name, way in WAYS.items()}, repeats, warm_up=2)
 
 
 def alive(tf: Any) -> Iterator[dict[str, Any]]:
@@ -110,7 +111,8 @@ def aims(shares: dict[str, Spread], costs: list[dict[str, Any]]) -> list[Aim]:
         found.append(Aim(f"bytes for each live tensor, {name}", BYTES, spread([size])))
         for what in ("made", "listed"):
             power = exponent({c["alive"]: c["alive"] * c[what] for c in mine if c[what] is not None})
-            found.append(Aim(f"all that are alive are {what}, {name}: power of their number", LINEAR, spread([power])))
+            if power is not None:
+                found.append(Aim(f"all are {what}, {name}: power of their number", LINEAR, spread([power])))
     return found
 
 

@@ -33,14 +33,14 @@ def ratios(way: Iterable[float], base: Iterable[float]) -> list[float]:
     return [one / other for one, other in zip(way, base, strict=True)]
 
 
-def exponent(costs: Mapping[int, float]) -> float:
+def exponent(costs: Mapping[int, float]) -> float | None:
     """Return the k of cost = a + b·nᵏ, from the three largest n, each the same times the one before.
 
-    Whatever it costs to begin with, a, falls out. Not a number where the costs do not grow measurably.
+    Whatever it costs to begin with, a, falls out. None where the costs do not grow measurably.
     """
     small, middle, large = sorted(costs)[-3:]
     first, second = costs[middle] - costs[small], costs[large] - costs[middle]
-    return math.log(second / first) / math.log(large / middle) if first > 0 and second > 0 else math.nan
+    return math.log(second / first) / math.log(large / middle) if first > 0 and second > 0 else None
 
 
 def each(costs: Mapping[int, float]) -> float:

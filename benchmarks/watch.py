@@ -83,7 +83,7 @@ def peers(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
         npm = node().parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        command = [node(), npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", *wanted]
+        command: list[str | Path] = [node(), npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", *wanted]
         path = os.pathsep.join([str(node().parent), os.environ["PATH"]])
         environment = {**os.environ, "PUPPETEER_SKIP_DOWNLOAD": "1", "PATH": path}
         subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, timeout=SECONDS)
@@ -106,17 +106,17 @@ def run(tool: str, page: str, url: str, folder: Path, others: Path, numbers: lis
     wrapper.write_text(f'#!/bin/sh\nexec {chromium()} {" ".join(FLAGS)} "$@"\n', encoding="utf-8")
     wrapper.chmod(0o755)
     modules = others / "node_modules"
-    command: list[str | Path] = {
+    commands: dict[str, list[str | Path]] = {
         "watch": [sys.executable, "-m", "tensorledger", "watch", url, "--action", folder / "watch.mjs", "--json", out],
         "memlab": [node(), modules / "@memlab" / "cli" / "bin" / "memlab.js", "run", "--scenario",
                    folder / "memlab.cjs", "--chromium-binary", wrapper, "--work-dir", folder / "memlab"],
         "fuite": [node(), modules / "fuite" / "src" / "cli.js", url, "--scenario", folder / "fuite.mjs",
                   "--output", out],
-    }[tool]  # fmt: skip
+    }  # fmt: skip
     environment = {**os.environ, "PAGE": url, "PUPPETEER_EXECUTABLE_PATH": str(wrapper)}
     began = time.monotonic()
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run(commands[tool], env=environment, capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired as error:
         return Watched(tool, page, SECONDS, None, problem=f"{tool} came to no answer on {page}: {error}")
     watched = Watched(tool, page, time.monotonic() - began, None)
