@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -27,8 +28,9 @@ from tensorledger.targets.catalogue import default
 HERE = Path(__file__).resolve().parent
 RUNTIMES = {"JavaScript": ("tfjs", ".mjs"), "Python": ("keras", ".py")}
 FLAT = 0.05
-"""What part of a cost may come with the largest number, for it not to be said to grow."""
+"""What part of a cost has to come with a larger number, for it to be said to grow."""
 TARGETS = (1, 2, 4, 8)
+"""How many at once."""
 SUITE = ("-m", "pytest", "harness", "-q", "-p", "no:cacheprovider", "-k", "create-dispose or predict-dispose")
 WAYS = {"one at a time": ["--jobs", "1"], "--jobs 2": ["--jobs", "2"], "pytest-xdist, -n 2": ["-n", "2"]}
 
@@ -84,14 +86,17 @@ def suite(targets: Sequence[str], options: Sequence[str]) -> Ran:
 
 
 def power_of(by_count: Mapping[int, float]) -> float | None:
-    """Return the power of the number that a cost grows with; None where it does not grow."""
-    largest, smallest = by_count[max(by_count)], by_count[min(by_count)]
-    return None if largest - smallest < FLAT * largest or len(by_count) < 3 else exponent(by_count)
+    """Return the power of the number that a cost grows with; None where a step is too small to tell it."""
+    costs = [by_count[count] for count in sorted(by_count)[-3:]]
+    small = any(later - earlier < FLAT * later for earlier, later in pairwise(costs))
+    return None if small or len(costs) < 3 else exponent(by_count)
 
 
-def grows(power: float | None) -> str:
+def grows(by_count: Mapping[int, float]) -> str:
+    """Say how a cost grows with a number."""
+    power, most = power_of(by_count), by_count[max(by_count)]
     if power is None:
-        return "does not grow"
+        return "does not grow" if most - by_count[min(by_count)] < FLAT * most else "too little to tell"
     return (
         "linearly" if 2 - LINEAR <= power <= LINEAR else ("more than" if power > LINEAR else "less than") + " linearly"
     )
@@ -103,7 +108,7 @@ def growth_table(title: str, found: Costs) -> Table:
         power = power_of(by_count)
         more = "" if power is None else f"{each(by_count):.2g}"
         figures = [number(cost) for cost in by_count.values()]
-        rows.append([name, *figures, more, "" if power is None else f"{power:.2f}", grows(power)])
+        rows.append([name, *figures, more, "" if power is None else f"{power:.2f}", grows(by_count)])
     counts = [f"{count:,}" for count in next(iter(found.values()))]
     return Table(title, ["", *counts, "one more", "power", "grows"], rows)
 
@@ -115,6 +120,21 @@ def aims(what: str, found: Costs) -> list[Aim]:
         for name, power in powers.items()
         if power is not None
     ]
+
+
+def targets_table(alone: Mapping[str, Ran], together: Mapping[int, Ran]) -> Table:
+    """Return what some targets take together, beside what each takes in a run of its own: they are not alike."""
+    rows = [
+        [f"{count}", f"{ran.cpu:.1f}", f"{apart:.1f}", f"{ran.cpu / apart:.2f}", f"{ran.resident / 2**20:.0f}"]
+        for count, ran in together.items()
+        for apart in [sum_of(alone, count)]
+    ]
+    columns = ["targets", "processor seconds", "in runs of their own", "ratio", "the largest process, MiB"]
+    return Table("targets: releases of TensorFlow.js, one after another", columns, rows)
+
+
+def sum_of(alone: Mapping[str, Ran], count: int) -> float:
+    return sum(ran.cpu for ran in list(alone.values())[:count])
 
 
 def cores_table(turns: Mapping[str, list[Ran]], targets: int) -> Table:
@@ -151,24 +171,24 @@ def main(most_cycles: int, most_tensors: int, repeats: int, json_file: Path | No
             dict(zip(RUNTIMES, executor.map(lambda name: alive(name, most_tensors), RUNTIMES), strict=True))
         )
     names = [str(target) for target in reversed(default()) if target.language == "js" and target.backend == "cpu"]
-    suites = {count: suite(names[:count], WAYS["one at a time"]) for count in TARGETS if count <= len(names)}
-    by_targets = {
-        "harness and workers, processor seconds": {count: ran.cpu for count, ran in suites.items()},
-        "the largest process, MiB": {count: ran.resident / 2**20 for count, ran in suites.items()},
-    }
+    alone = {name: suite([name], WAYS["one at a time"]) for name in names}
+    together = {count: suite(names[:count], WAYS["one at a time"]) for count in TARGETS if count <= len(names)}
     turns = in_turn({way: partial(suite, names, WAYS[way]) for way in WAYS}, repeats, warm_up=0)
     tables = [
         growth_table("cycles", by_cycles),
         growth_table("tensors alive, for two cycles", by_alive),
-        growth_table("targets: releases of TensorFlow.js, one after another", by_targets),
+        targets_table(alone, together),
         cores_table(turns, len(names)),
     ]
-    judged = [*aims("cycles", by_cycles), *aims("tensors alive", by_alive), *aims("targets", by_targets)]
+    most = max(together)
+    times = spread([together[most].cpu / sum_of(alone, most)])
+    additive = Aim(f"{most} targets: processor time of that in runs of their own", LINEAR, times)
+    judged = [*aims("cycles", by_cycles), *aims("tensors alive", by_alive), additive]
     figures = {
         "cycles": by_cycles,
         "alive": by_alive,
-        "targets": by_targets,
-        "cores": {way: [msgspec.to_builtins(one) for one in found] for way, found in turns.items()},
+        "targets": msgspec.to_builtins({"alone": alone, "together": together}),
+        "cores": msgspec.to_builtins(turns),
     }
     hand_over(Findings(tables, judged, [], figures), json_file)
 

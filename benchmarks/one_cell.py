@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from pathlib import Path
 
 import msgspec
@@ -71,7 +72,7 @@ def _seconds() -> tuple[float, float]:
     for child in psutil.Process().children(recursive=True):
         ended = child.cpu_times()
         below += processor_seconds(child.pid) + ended.children_user + ended.children_system
-    return own.user + own.system, below
+    return time.process_time(), below
 
 
 def _peak(pid: int | str) -> float:
