@@ -26,7 +26,7 @@ def machine() -> dict[str, str]:
         "processor": model[1] if model else platform.processor(),
         "cores": str(len(os.sched_getaffinity(0))),
         "memory": f"{psutil.virtual_memory().total / 2**30:.1f} GiB",
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.release().partition('-')[0]}, {' '.join(platform.libc_ver())}",
         "Python": platform.python_version(),
         "Node.js": node_version(node()),
         "Node.js of memlab and fuite": node_version(newer_node()) if newer_node() else "not here",

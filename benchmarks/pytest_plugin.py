@@ -108,15 +108,20 @@ def instructions(way: Way, suite: str) -> int:
     return int(counted[1])
 
 
-def measure(title: str, repeats: int) -> tuple[Table, list[Aim], dict[str, list[float]]]:
+def measure(title: str, repeats: int, peer_repeats: int) -> tuple[Table, list[Aim], dict[str, list[float]]]:
     """Return a suite's table, aims and seconds, by turns. Raises NoAnswer."""
     suite, ways, limit = TABLES[title]
-    found = in_turn({way.name: partial(run, way, suite) for way in ways}, repeats)
-    counts = {name: {one.passed for one in runs} for name, runs in found.items()}
+    runs = {way.name: partial(run, way, suite) for way in ways}
+    next(iter(runs.values()))()  # one that is not counted
+    found = in_turn(runs, min(repeats, peer_repeats), warm_up=0)
+    runs.pop(PEER, None)
+    for name, more in in_turn(runs, repeats - peer_repeats, warm_up=0).items():
+        found[name] += more
+    counts = {name: {one.passed for one in spent} for name, spent in found.items()}
     if len(set().union(*counts.values())) != 1:
         raise NoAnswer(f"{title}: not every way ran as many tests: {counts}")
-    seconds = {name: [one.seconds for one in runs] for name, runs in found.items()}
-    shares = {name: spread(ratios(spent, seconds["without"])) for name, spent in seconds.items()}
+    seconds = {name: [one.seconds for one in spent] for name, spent in found.items()}
+    shares = {name: spread(ratios(spent, seconds["without"][: len(spent)])) for name, spent in seconds.items() if spent}
     rows = [
         [
             name,
@@ -124,6 +129,7 @@ def measure(title: str, repeats: int) -> tuple[Table, list[Aim], dict[str, list[
             f"{share.median:.3f}",
             f"{share.low:.3f} – {share.high:.3f}",
             f"{min(seconds[name]) / min(seconds['without']):.3f}",
+            str(share.runs),
         ]
         for name, share in shares.items()
     ]
@@ -131,7 +137,7 @@ def measure(title: str, repeats: int) -> tuple[Table, list[Aim], dict[str, list[
     note = f"What ran: {_version()}, which told the allocations of {peer[-1].told} tests, its largest." if peer else ""
     judged = ways[1].name
     aims = [Aim(f"{title}: {judged}", limit, shares[judged], twin=shares["without, again"])]
-    columns = ["", "processor seconds", "ratio", "quartiles", "of the quickest"]
+    columns = ["", "processor seconds", "ratio", "quartiles", "of the quickest", "runs"]
     return Table(f"{title}, {counts[judged].pop()} tests", columns, rows, note), aims, seconds
 
 
@@ -148,10 +154,13 @@ def count_instructions() -> None:
 
 @click.command()
 @click.option("--repeats", default=10, show_default=True, type=click.IntRange(min=1))
+@click.option(
+    "--peer-repeats", default=10, show_default=True, type=click.IntRange(min=0), help=f"Of these, with {PEER}."
+)
 @click.option("--only", default="", help="Suites whose title has this in it.")
 @click.option("--count", is_flag=True, help="Count the instructions of the suite without tensors instead: minutes.")
 @json_option
-def main(repeats: int, only: str, count: bool, json_file: Path | None) -> None:
+def main(repeats: int, peer_repeats: int, only: str, count: bool, json_file: Path | None) -> None:
     """Measure what the plugin costs."""
     if count:
         count_instructions()
@@ -161,7 +170,7 @@ def main(repeats: int, only: str, count: bool, json_file: Path | None) -> None:
     for title in [title for title in TABLES if only in title]:
         click.echo(title)
         try:
-            table, own, figures[title] = measure(title, repeats)
+            table, own, figures[title] = measure(title, repeats, peer_repeats)
         except NoAnswer as error:
             wrong.append(str(error))
             continue
