@@ -36,5 +36,6 @@ seconds = time.perf_counter() - started
 kept = []
 # Who does not find this one does not look.
 control = says(lambda: kept.append(bytearray(2**16)), warmup_times=1, times=5)
+asked = WARM_UP + (1 if said else TIMES)  # it may be sure after the first
 told = {"version": metadata.version("psleak"), "caught": bool(said), "said": said, "seconds": seconds}
-print(json.dumps({**told, "control": control, "calls": calls, "asked": WARM_UP + TIMES}))
+print(json.dumps({**told, "control": control, "calls": calls, "asked": asked}))
