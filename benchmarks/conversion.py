@@ -5,22 +5,21 @@
 
 from __future__ import annotations
 
-import json
-import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
-from rich.table import Table
+import msgspec
+from clocks import Ran, timed
+from findings import Aim, Findings, Table, hand_over, json_option
+from peer_answers import NoAnswer, converter
+from spread import ratios, spread
+from turns import in_turn
 
 from tensorledger.models.saved import saved_models
-from tensorledger.terminal.console import console
 
 AIM = 10.0
 """How many times faster than the official command."""
@@ -36,31 +35,7 @@ extractor(tf_keras).save(sys.argv[1])
 """
 
 
-@dataclass(frozen=True)
-class Turn:
-    """One conversion."""
-
-    wall: float
-    cpu: float
-    resident: int
-    """Bytes of the process at most."""
-
-
-def turn(command: list[str | Path]) -> Turn:
-    """Run a command to its end. Raises CalledProcessError."""
-    started = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    status, used = _waited(process)
-    wall = time.monotonic() - started
-    if status:
-        raise subprocess.CalledProcessError(status, command)
-    return Turn(wall, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
-
-
-def _waited(process: subprocess.Popen[bytes]) -> tuple[int, Any]:
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, used
+OFFICIAL, H5, KERAS = "tensorflowjs_converter, .h5", "tensorledger convert, .h5", "tensorledger convert, .keras"
 
 
 def ways(folder: Path) -> dict[str, list[str | Path]]:
@@ -70,59 +45,69 @@ def ways(folder: Path) -> dict[str, list[str | Path]]:
     subprocess.run([sys.executable, "-c", SAVE, h5], check=True, capture_output=True)
     keras = saved_models() / "keras" / "extractor" / "model.keras"
     return {
-        "tensorflowjs_converter, .h5": [tools / "tensorflowjs_converter", "--input_format", "keras", h5],
-        "tensorledger convert, .h5": [tools / "tensorledger", "convert", h5],
-        "tensorledger convert, .keras": [tools / "tensorledger", "convert", keras],
+        OFFICIAL: [tools / "tensorflowjs_converter", "--input_format", "keras", h5],
+        H5: [tools / "tensorledger", "convert", h5],
+        KERAS: [tools / "tensorledger", "convert", keras],
     }
+
+
+def ratios_to_official(found: dict[str, list[Ran]], way: str, clock: str) -> list[float]:
+    """Return how many times faster a way was than the official command in the same turn."""
+    official, own = ([getattr(one, clock) for one in found[name]] for name in (OFFICIAL, way))
+    return ratios(official, own)
+
+
+def wrote(official: Path, own: Path) -> tuple[str, str]:
+    """Return who wrote the official command's model, and what is wrong with it: a peer that does less is no peer."""
+    try:
+        signed, weights = converter(official)
+        _, ours = converter(own)
+    except NoAnswer as error:
+        return "no answer", f"tensorflowjs_converter came to no answer: {error}"
+    return signed, "" if list(weights.values()) == list(ours.values()) else "the two wrote different weights"
 
 
 @click.command()
 @click.option("--repeats", default=7, show_default=True, type=click.IntRange(min=1))
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write every turn's figures there.")
+@json_option
 def main(repeats: int, json_file: Path | None) -> None:
-    """Convert in turn, A B C A B C, so that what else the machine does meets all."""
-    found: dict[str, list[Turn]] = {}
+    """Convert in turn, so that what else the machine does meets all."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         commands = ways(folder)
-        for number in range(-1, repeats):
-            for name, command in commands.items():
-                measured = turn([*command, folder / f"{number} {name}".replace(".", "").replace(" ", "-")])
-                if number >= 0:
-                    found.setdefault(name, []).append(measured)
-        same = _same(folder)
-    table = Table(title=f"the extractor, 3.1 MB of weights; medians of {repeats}", title_justify="left")
-    table.add_column("way")
-    for heading in ("seconds", "processor", "times faster", "by processor", "resident, MB"):
-        table.add_column(heading, justify="right")
-    official = found["tensorflowjs_converter, .h5"]
-    for name, turns in found.items():
-        ratios = [[getattr(one, kind) / getattr(own, kind) for one, own in zip(official, turns, strict=True)]
-                  for kind in ("wall", "cpu")]  # fmt: skip
-        table.add_row(
+        places: dict[str, Path] = {}
+        """Where each way wrote last."""
+
+        def convert(name: str) -> Ran:
+            places[name] = Path(tempfile.mkdtemp(dir=folder)) / "web"
+            return timed([*commands[name], places[name]])
+
+        found = in_turn({name: partial(convert, name) for name in commands}, repeats)
+        signed, wrong = wrote(places[OFFICIAL], places[H5])
+    rows = [
+        [
             name,
-            f"{statistics.median(one.wall for one in turns):.2f}",
-            f"{statistics.median(one.cpu for one in turns):.2f}",
-            *(f"{statistics.median(ratio):.1f}" for ratio in ratios),
+            *(f"{spread(getattr(one, clock) for one in turns).median:.2f}" for clock in ("wall", "cpu")),
+            *(f"{spread(ratios_to_official(found, name, clock)).median:.1f}" for clock in ("wall", "cpu")),
             f"{max(one.resident for one in turns) / 2**20:.0f}",
-        )
-    shown = console()
-    shown.print(table)
-    shown.print(f"The same weight files from both, byte for byte: {'yes' if same else 'NO'}.")
-    shown.print(
-        f"The aims: {AIM:.0f} times faster on the same file; of the .keras file {SECONDS} s, and "
-        f"{(BYTES + 2 * LARGEST) / 2**20:.0f} MB."
-    )
-    if json_file is not None:
-        json_file.write_text(json.dumps({name: [vars(one) for one in turns] for name, turns in found.items()}))
-
-
-def _same(folder: Path) -> bool:
-    """Say whether the official command and ours wrote the same numbers: a peer that does less is no peer."""
-    official, own = folder / "-1-tensorflowjs_converter,-h5", folder / "-1-tensorledger-convert,-h5"
-    return [file.read_bytes() for file in sorted(official.glob("*.bin"))] == [
-        file.read_bytes() for file in sorted(own.glob("*.bin"))
+        ]
+        for name, turns in found.items()
     ]
+    columns = ["way", "seconds", "of processor time", "times faster", "by processor time", "resident, MB"]
+    same = f"the official command's model says that it is of {signed}; its weights and ours"
+    note = wrong or f"What ran: {same} are the same, byte for byte."
+    resident = spread(one.resident / 2**20 for one in found[KERAS])
+    aims = [
+        Aim(
+            "times faster than the official command", AIM, spread(ratios_to_official(found, H5, "wall")), at_least=True
+        ),
+        Aim("times faster, by processor time", AIM, spread(ratios_to_official(found, H5, "cpu")), at_least=True),
+        Aim("the .keras file", SECONDS, spread(one.wall for one in found[KERAS]), " s"),
+        Aim("memory of converting it", (BYTES + 2 * LARGEST) / 2**20, resident, " MB"),
+    ]
+    title = f"the extractor, 3.1 MB of weights; medians of {repeats}"
+    figures = {name: [msgspec.to_builtins(one) for one in turns] for name, turns in found.items()}
+    hand_over(Findings([Table(title, columns, rows, note)], aims, [wrong] if wrong else [], figures), json_file)
 
 
 if __name__ == "__main__":

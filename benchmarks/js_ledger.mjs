@@ -1,12 +1,14 @@
-// What the JavaScript ledger costs: each kind of work without it, with counting alone, and with stacks at escape, in turns
-// in one process, by CPU time. node --expose-gc benchmarks/js_ledger.mjs [TURNS] [RELEASE]
+// What the JavaScript ledger costs: each kind of work without it, with counting alone, with stacks at escape, and without it
+// again, in turns in one process; and what it takes for each live tensor. js_ledger.py starts it and reads the JSON it prints.
+//
+// node --expose-gc js_ledger.mjs TURNS RELEASE
 
 import {createRequire} from 'node:module';
 
 import {Ledger} from '../js/ledger/ledger.mjs';
 import {classifier} from '../js/models/classifier.mjs';
 
-const [turns = 30, release = '4.22.0'] = process.argv.slice(2);
+const [turns, release] = process.argv.slice(2);
 console.warn = () => {};
 /** @type {any} */
 const tf = createRequire(import.meta.url)(`tfjs-${release}`);
@@ -14,8 +16,10 @@ await tf.setBackend('cpu');
 await tf.ready?.();
 const engine = tf.engine();
 
+/** @typedef {'none' | 'escaped' | null} Stacks */
 const collect = /** @type {() => void} */ (globalThis.gc);
-const MODES = /** @type {const} */ ([null, 'none', 'escaped']);
+/** @type {Record<string, Stacks>} */
+const WAYS = {without: null, counting: 'none', 'stacks at escape': 'escaped', 'without, again': null};
 const model = classifier(tf);
 const one = tf.ones([1, 784]);
 const tiny = tf.sequential({layers: [tf.layers.dense({units: 2, inputShape: [4]})]});
@@ -23,14 +27,14 @@ const four = tf.ones([1, 4]);
 
 /** Each kind of work: what is done once, and how often in a turn. @type {Record<string, [() => void, number]>} */
 const WORK = {
-  'predict of the classifier, batch 1': [() => model.predict(one).dispose(), 40],
+  'predictions of the classifier, batch 1': [() => model.predict(one).dispose(), 40],
   'tiny predictions': [() => tiny.predict(four).dispose(), 400],
   'tensors made and disposed': [() => tf.scalar(1).dispose(), 4000],
 };
 
-/** @param {() => void} work @param {number} times @param {typeof MODES[number]} mode */
-function cpu(work, times, mode) {
-  const ledger = mode === null ? null : new Ledger(engine, {stacks: mode});
+/** @param {() => void} work @param {number} times @param {Stacks} stacks  @returns {number} CPU µs of each */
+function cpu(work, times, stacks) {
+  const ledger = stacks === null ? null : new Ledger(engine, {stacks});
   for (let i = 0; i < times; i += 1) work(); // beginning and stopping make V8 compile again what it had compiled
   collect();
   const before = process.cpuUsage();
@@ -40,32 +44,29 @@ function cpu(work, times, mode) {
   return (user + system) / times;
 }
 
-/** @param {number[]} values */
-const median = values => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
-
-console.log(`TensorFlow.js ${release} on cpu, Node.js ${process.versions.node}: medians of ${turns} turns, CPU µs each`);
+/** @type {Record<string, Record<string, number[]>>} */
+const loops = {};
 for (const [name, [work, times]] of Object.entries(WORK)) {
-  for (const mode of MODES) cpu(work, times, mode);
-  /** @type {Map<typeof MODES[number], number[]>} */
-  const spent = new Map(MODES.map(mode => [mode, []]));
+  for (const stacks of Object.values(WAYS)) cpu(work, times, stacks);
+  const spent = loops[name] = Object.fromEntries(Object.keys(WAYS).map(way => [way, /** @type {number[]} */ ([])]));
+  const ways = Object.entries(WAYS);
   for (let turn = 0; turn < Number(turns); turn += 1) {
-    for (const mode of MODES) spent.get(mode)?.push(cpu(work, times, mode));
+    for (const [way, stacks] of ways) spent[way].push(cpu(work, times, stacks));
+    ways.push(.../** @type {[[string, Stacks]]} */ (ways.splice(0, 1)));
   }
-  const [without, counting, escaped] = MODES.map(mode => spent.get(mode) ?? []);
-  const ratio = (/** @type {number[]} */ mode) => median(mode.map((value, turn) => value / without[turn])).toFixed(2);
-  console.log(`${name}: ${median(without).toFixed(1)} without, ×${ratio(counting)} counting, ×${ratio(escaped)} with stacks at escape`);
 }
 
 // What a live tensor costs the ledger: its bytes are those that are free once the ledger has stopped.
-for (const count of [1_000, 10_000, 100_000]) {
+const alive = [1_000, 10_000, 100_000].map(count => {
   const [without] = make(count, null);
   const [withIt, bytes] = make(count, 'escaped');
-  console.log(`${count} live tensors: ${(withIt - without).toFixed(1)} µs and ${bytes.toFixed(0)} bytes each for the ledger`);
-}
+  return {count, without, withIt, bytes};
+});
+process.stdout.write(JSON.stringify({loops, alive, node: process.versions.node}));
 
-/** @param {number} count @param {typeof MODES[number]} mode  @returns {[number, number]} CPU µs and bytes of each */
-function make(count, mode) {
-  const ledger = mode === null ? null : new Ledger(engine, {stacks: mode});
+/** @param {number} count @param {Stacks} stacks  @returns {[number, number]} CPU µs and bytes of each */
+function make(count, stacks) {
+  const ledger = stacks === null ? null : new Ledger(engine, {stacks});
   const before = process.cpuUsage();
   const made = Array.from({length: count}, (_, i) => tf.scalar(i));
   ledger?.settle();

@@ -5,17 +5,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-import statistics
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
-import psutil
-from rich.console import Console
-from rich.table import Table
+from findings import Aim, Findings, Table, hand_over, json_option
+from spread import spread
 
 from tensorledger.cells.cell import Cell, Settings, cells, run_cell
 from tensorledger.scenarios.catalogue import all_scenarios
@@ -60,38 +56,44 @@ def _took(cell: Cell, workers: Workers, cycles: int) -> Took:
 
 
 def table(found: list[Took]) -> Table:
-    """Return each target's median, and its slowest scenarios."""
-    shown = Table(title="seconds of a scenario in a page, warm")
-    for column in ("target", "scenarios", "median", "aim", "above it", "slowest"):
-        shown.add_column(column)
-    for target in dict.fromkeys(took.target for took in found):
-        mine = sorted((took for took in found if took.target == target), key=lambda took: -took.seconds)
-        aim = AIMS.get(resolve([target])[0].backend or "")
-        above = [took for took in mine if aim is not None and took.seconds > aim]
-        shown.add_row(
-            target,
-            str(len(mine)),
-            f"{statistics.median(took.seconds for took in mine):.1f}",
-            "–" if aim is None else f"{aim:g}",
-            str(len(above)) if aim is not None else "–",
-            ", ".join(f"{took.scenario} {took.seconds:.1f}" for took in mine[:3]),
-        )
-    return shown
+    """Return each target's median and quartiles, and its slowest scenarios."""
+    rows = []
+    for target, mine in by_target(found).items():
+        seconds = spread(took.seconds for took in mine)
+        slowest = ", ".join(f"{took.scenario} {took.seconds:.1f}" for took in mine[:3])
+        rows.append([target, f"{seconds.median:.1f}", f"{seconds.low:.1f} – {seconds.high:.1f}", slowest])
+    return Table("seconds of a scenario in a page, warm", ["target", "median", "quartiles", "slowest"], rows)
+
+
+def aims(found: list[Took]) -> list[Aim]:
+    judged = []
+    for target, mine in by_target(found).items():
+        limit = AIMS.get(resolve([target])[0].backend or "")
+        if limit is not None:
+            above = sum(took.seconds > limit for took in mine)
+            judged.append(Aim(f"scenarios of {len(mine)} above {limit:g} s, {target}", 0, spread([above])))
+    return judged
+
+
+def by_target(found: list[Took]) -> dict[str, list[Took]]:
+    """Return what was measured, by target, the slowest first."""
+    ordered = sorted(found, key=lambda took: -took.seconds)
+    return {
+        target: [took for took in ordered if took.target == target] for target in {took.target: 0 for took in found}
+    }
 
 
 @click.command()
 @click.option("--target", "targets", multiple=True, default=TARGETS, show_default=True)
 @click.option("--cycles", default=3, show_default=True, help="After the warm-up, as in `pytest harness`.")
-@click.option("--json", "file", type=click.Path(path_type=Path))
-def main(targets: tuple[str, ...], cycles: int, file: Path | None) -> None:
+@json_option
+def main(targets: tuple[str, ...], cycles: int, json_file: Path | None) -> None:
     """Measure, and print a table."""
-    load = os.getloadavg()[0]
-    found = [took for target in targets for took in measure(target, cycles)]
-    shown = Console()
-    shown.print(table(found))
-    shown.print(f"{psutil.cpu_count()} cores, load {load:.1f} at the start, {os.getloadavg()[0]:.1f} at the end")
-    if file is not None:
-        file.write_text(json.dumps([asdict(took) for took in found], indent=1) + "\n", encoding="utf-8")
+    found = []
+    for target in targets:
+        click.echo(target)
+        found += measure(target, cycles)
+    hand_over(Findings([table(found)], aims(found), [], {"cells": [asdict(took) for took in found]}), json_file)
 
 
 if __name__ == "__main__":

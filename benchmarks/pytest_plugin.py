@@ -6,27 +6,29 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
-import platform
 import re
 import resource
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from functools import partial
+from importlib import metadata
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
+from findings import Aim, Findings, Table, hand_over, json_option
+from peer_answers import NoAnswer, memray_measured
+from spread import ratios, spread
+from turns import in_turn
 
 SUITES = Path(__file__).parent / "suites"
 KNOWN = "held by TensorFlow's gradient registry"
 BASE = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly")
 WITHOUT = ("-p", "no:tensorledger")
+PEER = "pytest-memray"
 MEMRAY = importlib.util.find_spec("pytest_memray") is not None
 
 
@@ -40,6 +42,8 @@ class Way:
     """Whether start-up and imports count too, of the whole process; else what the tests take alone."""
     settings: str = ""
     """Of its ini file."""
+    answers: bool = False
+    """Whether it is a peer, which has to say that it looked."""
 
 
 OFF = (*WITHOUT, *(("-p", "no:memray") if MEMRAY else ()))
@@ -49,7 +53,7 @@ USED = [
     Way("without", OFF),
     Way("every test held", ("--tensor-leaks=error", *ONLY_OURS), settings=f"tensor_leaks_ignore = {KNOWN}"),
     Way("without, again", OFF),
-    *([Way("pytest-memray", ("--memray", *WITHOUT))] if MEMRAY else []),
+    *([Way(PEER, ("--memray", *WITHOUT), answers=True)] if MEMRAY else []),
 ]
 TABLES = {
     "a suite without tensors: 2,000 quick tests, the whole process": ("plain/test_plain.py", UNUSED, 1.01),
@@ -59,8 +63,18 @@ TABLES = {
 }
 
 
-def run(way: Way, suite: str) -> float:
-    """Return the processor seconds of one run."""
+@dataclass(frozen=True)
+class Spent:
+    """The processor seconds of one run, and how many tests passed in it."""
+
+    seconds: float
+    passed: int
+    told: int = 0
+    """Of how many tests a peer told what it had found: its largest five, at most."""
+
+
+def run(way: Way, suite: str) -> Spent:
+    """Run a suite. Raises ClickException where a test fails, and NoAnswer where a peer did not look."""
     with tempfile.TemporaryDirectory(prefix="tensorledger-") as folder:
         spent, settings = Path(folder) / "spent", Path(folder) / "pytest.ini"
         settings.write_text(f"[pytest]\n{way.settings}\n", encoding="utf-8")
@@ -71,9 +85,11 @@ def run(way: Way, suite: str) -> float:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if done.returncode:
             raise click.ClickException(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout[-3000:]}")
-        if way.whole:
-            return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return float(spent.read_text(encoding="utf-8"))
+        whole = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        seconds = whole if way.whole else float(spent.read_text(encoding="utf-8"))
+        passed = re.search(r"(\d+) passed", done.stdout)
+        told = memray_measured(done.stdout) if way.answers else 0
+        return Spent(seconds, int(passed[1]) if passed else 0, told)
 
 
 def instructions(way: Way, suite: str) -> int:
@@ -92,58 +108,75 @@ def instructions(way: Way, suite: str) -> int:
     return int(counted[1])
 
 
-def measure(suite: str, ways: list[Way], repeats: int) -> dict[str, list[float]]:
-    """Return the seconds of each way, turn by turn, in an order that turns too; the first turn is not counted."""
-    seconds: dict[str, list[float]] = {way.name: [] for way in ways}
-    for turn in range(-1, repeats):
-        for way in ways[turn % len(ways) :] + ways[: turn % len(ways)]:
-            found = run(way, suite)
-            if turn >= 0:
-                seconds[way.name].append(found)
-    return seconds
+def measure(title: str, repeats: int, peer_repeats: int) -> tuple[Table, list[Aim], dict[str, list[float]]]:
+    """Return a suite's table, aims and seconds, by turns. Raises NoAnswer."""
+    suite, ways, limit = TABLES[title]
+    runs = {way.name: partial(run, way, suite) for way in ways}
+    next(iter(runs.values()))()  # one that is not counted
+    found = in_turn(runs, min(repeats, peer_repeats), warm_up=0)
+    runs.pop(PEER, None)
+    for name, more in in_turn(runs, repeats - peer_repeats, warm_up=0).items():
+        found[name] += more
+    counts = {name: {one.passed for one in spent} for name, spent in found.items()}
+    if len(set().union(*counts.values())) != 1:
+        raise NoAnswer(f"{title}: not every way ran as many tests: {counts}")
+    seconds = {name: [one.seconds for one in spent] for name, spent in found.items()}
+    shares = {name: spread(ratios(spent, seconds["without"][: len(spent)])) for name, spent in seconds.items() if spent}
+    rows = [
+        [
+            name,
+            f"{spread(seconds[name]).median:.2f}",
+            f"{share.median:.3f}",
+            f"{share.low:.3f} – {share.high:.3f}",
+            f"{min(seconds[name]) / min(seconds['without']):.3f}",
+            str(share.runs),
+        ]
+        for name, share in shares.items()
+    ]
+    peer = found.get(PEER)
+    note = f"What ran: {_version()}, which told the allocations of {peer[-1].told} tests, its largest." if peer else ""
+    judged = ways[1].name
+    aims = [Aim(f"{title}: {judged}", limit, shares[judged], twin=shares["without, again"])]
+    columns = ["", "processor seconds", "ratio", "quartiles", "of the quickest", "runs"]
+    return Table(f"{title}, {counts[judged].pop()} tests", columns, rows, note), aims, seconds
+
+
+def _version() -> str:
+    return f"{PEER} {metadata.version(PEER)}"
+
+
+def count_instructions() -> None:
+    if shutil.which("valgrind") is None:
+        raise click.ClickException("valgrind is not here; it counts the instructions")
+    without, installed = (instructions(way, "plain/test_plain.py") for way in UNUSED[:2])
+    click.echo(f"{without:,} instructions without, {installed:,} installed and unused: {installed / without:.4f}")
 
 
 @click.command()
 @click.option("--repeats", default=10, show_default=True, type=click.IntRange(min=1))
+@click.option(
+    "--peer-repeats", default=10, show_default=True, type=click.IntRange(min=0), help=f"Of these, with {PEER}."
+)
 @click.option("--only", default="", help="Suites whose title has this in it.")
 @click.option("--count", is_flag=True, help="Count the instructions of the suite without tensors instead: minutes.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False))
-def main(repeats: int, only: str, count: bool, json_file: Path | None) -> None:
-    """Measure, and say what the aims are beside it."""
-    console = Console()
-    console.print(f"Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+@json_option
+def main(repeats: int, peer_repeats: int, only: str, count: bool, json_file: Path | None) -> None:
+    """Measure what the plugin costs."""
     if count:
-        if shutil.which("valgrind") is None:
-            raise click.ClickException("valgrind is not here; it counts the instructions")
-        without, installed = (instructions(way, "plain/test_plain.py") for way in UNUSED[:2])
-        console.print(
-            f"{without:,} instructions without, {installed:,} installed and unused: {installed / without:.4f}"
-        )
+        count_instructions()
         return
-    if not MEMRAY:
-        console.print("pytest-memray is not installed: pip install -e '.[bench]'")
-    found = {}
-    for title, (suite, ways, aim) in TABLES.items():
-        if only not in title:
+    tables, aims, figures = [], [], {}
+    wrong = [] if MEMRAY else ["pytest-memray is not installed: pip install -e '.[bench]'"]
+    for title in [title for title in TABLES if only in title]:
+        click.echo(title)
+        try:
+            table, own, figures[title] = measure(title, repeats, peer_repeats)
+        except NoAnswer as error:
+            wrong.append(str(error))
             continue
-        seconds = found[title] = measure(suite, ways, repeats)
-        table = Table(title=f"{title}; the aim: at most {aim}", title_justify="left")
-        for column in ("", "seconds", "ratio", "quartiles", "of the quickest"):
-            table.add_column(column, justify="left" if not column else "right")
-        base = seconds["without"]
-        for way, spent in seconds.items():
-            ratios = sorted(one / other for one, other in zip(spent, base, strict=True))
-            low, _, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
-            table.add_row(
-                way,
-                f"{statistics.median(spent):.2f}",
-                f"{statistics.median(ratios):.3f}",
-                f"{low:.3f} – {high:.3f}",
-                f"{min(spent) / min(base):.3f}",
-            )
-        console.print(table)
-    if json_file is not None:
-        json_file.write_text(json.dumps(found, indent=1), encoding="utf-8")
+        tables.append(table)
+        aims += own
+    hand_over(Findings(tables, aims, wrong, figures), json_file)
 
 
 if __name__ == "__main__":

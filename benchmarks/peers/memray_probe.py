@@ -8,6 +8,7 @@ from plain import load
 
 scenario = load(os.environ["PLANTED"])
 context = types.SimpleNamespace(params={"size": int(os.environ["SIZE"])})
+KEPT = []
 
 
 def cycles(count):
@@ -23,3 +24,9 @@ CYCLES = int(os.environ["CYCLES"])
 @pytest.mark.limit_leaks(f"{CYCLES * 512} B")
 def test_planted():
     cycles(CYCLES)
+
+
+@pytest.mark.limit_leaks(f"{CYCLES * 512} B")
+def test_control():
+    """Is to fail: who passes it does not look."""
+    KEPT.append(bytearray(2**20))
