@@ -4,8 +4,8 @@ All cells of the default targets run once; what they measured is judged again by
 one number changed, in the way of ``pytest harness``. test_pytest_harness.py shows that the real way says the same.
 A deviation that concerns no default target is judged by what the atlas says of a release that it concerns. What
 concerns only other backends, and what public reports are about, is judged by an outcome that is made up of the
-definitions as they are: that they are as it is, ``pytest harness`` measures, for a browser and tfjs-node with ``--target
-all-backends``.
+definitions as they are: that they are as it is, ``pytest harness`` measures (with ``--target all-backends`` for a
+browser and tfjs-node).
 """
 
 from __future__ import annotations
