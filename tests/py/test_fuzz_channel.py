@@ -1,6 +1,6 @@
-"""Whatever a worker says, its cell ends: with the verdict that it should have, or with an error that says what was wrong.
+"""Whatever a worker says, its cell ends: with the right verdict, or with an error that says what is wrong.
 
-The channel, the worker's handshake, the pool and the verdict are the real ones; only the process is not: its half of the
+The channel, the handshake, the pool and the verdict are the real ones; only the process is not: its half of the
 conversation is written beforehand.
 """
 
@@ -24,14 +24,14 @@ from hypothesis import strategies as st
 from tensorledger.cells.cell import Cell, Settings, run_cell
 from tensorledger.protocol import channel as channels
 from tensorledger.protocol.channel import Channel
-from tensorledger.protocol.messages import PROTOCOL, Ended, Hello
+from tensorledger.protocol.messages import METHODS, PROTOCOL, Ended, Hello
 from tensorledger.report.files import Results
 from tensorledger.results.result import Result, document
 from tensorledger.scenarios.catalogue import Scenario
 from tensorledger.targets.target import Target
 from tensorledger.terminal.cell import details
 from tensorledger.terminal.console import plain
-from tensorledger.workers import told
+from tensorledger.workers import told as cycles_told
 from tensorledger.workers import worker as workers
 from tensorledger.workers.pool import Workers
 from tensorledger.workers.worker import Worker
@@ -70,7 +70,7 @@ class NoLog:
 
 
 class Scripted:
-    """A process whose whole half of the conversation is there from the beginning; it answers nothing that it is asked."""
+    """A process whose half of the conversation is there from the beginning, whatever it is asked."""
 
     def __init__(self, content: bytes, *, ends: bool) -> None:
         mine, self._theirs = socket.socketpair()
@@ -104,7 +104,7 @@ class Starter:
     def prepare(self, target: Target, allocator: str) -> None: ...
 
     def start(self, target: Target, allocator: str) -> Worker:
-        return Worker(Scripted(self._contents.pop(0), ends=self._ends), HELLO)
+        return Worker(Scripted(self._contents.pop(0), ends=self._ends), HELLO)  # type: ignore[arg-type]
 
     def stop(self) -> None: ...
 
@@ -157,7 +157,7 @@ def good(*, left: int = 0, cycles: int = CYCLES) -> list[Json]:
         said.append({"method": "reached", "params": {"cycle": number, "name": "made"}})
         told = cycle(number, left=left if number else 0)
         said.append({"id": f"w{number}", "method": "ended", "params": {"number": number, "cycle": told}})
-    outcome = {
+    outcome: Json = {
         "recipe": "dispose",
         "cycles": [],
         "agreements": [],
@@ -335,17 +335,17 @@ def test_a_conversation_with_messages_changed_lost_doubled_or_out_of_order(
     holds(scenario, content, ends=ends)
 
 
-def _takes_all(self: told.Told, it: Any) -> None:
+def _takes_all(self: cycles_told.Told, it: Any) -> None:
     self.cycles.append(it.cycle)
 
 
 def _decodes_without_a_look(method: str, side: str, raw: Any) -> Any:
-    return msgspec.json.decode(raw, type=channels.METHODS[method][0 if side == "params" else 1], strict=False)
+    return msgspec.json.decode(raw, type=METHODS[method][0 if side == "params" else 1], strict=False)
 
 
 HOLES: dict[str, tuple[Any, str, Any]] = {
-    "any cycle is taken": (told.Told, "take", _takes_all),
-    "any outcome is taken": (told.Told, "breach", lambda self, outcome: None),
+    "any cycle is taken": (cycles_told.Told, "take", _takes_all),
+    "any outcome is taken": (cycles_told.Told, "breach", lambda self, outcome: None),
     "what is wrong is not told": (channels, "ProtocolBroken", ZeroDivisionError),
     "a message may be of another type": (channels, "_decode", _decodes_without_a_look),
     "what the channel raises is not seen to": (workers, "ChannelClosed", ZeroDivisionError),
@@ -379,7 +379,7 @@ def test_what_a_worker_says_after_its_answer_is_not_taken_for_the_next_scenarios
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        (good()[:-1] + [good()[-1] | {"error": {"code": -32001, "message": "no"}}], "no"),
+        ([*good()[:-1], good()[-1] | {"error": {"code": -32001, "message": "no"}}], "no"),
         (good()[:1] + good()[5:], "cycle 2, where 0 was next"),
         (good()[:3] + good()[-1:], "it answered after 1 of 3 cycles"),
         (good()[:5] + good()[-1:], "it answered after 2 of 3 cycles"),

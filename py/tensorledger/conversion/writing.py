@@ -17,6 +17,8 @@ from tensorledger.conversion.topology import Json
 
 SHARD = 4 * 2**20
 """Bytes of a file of weights at most: what browsers cache of one file."""
+MOST_SHARDS = 100_000
+"""Files of weights at most."""
 _AS = {
     "float32": "float32",
     "float16": "float32",
@@ -47,6 +49,10 @@ def write_weights(folder: Path, weights: Iterable[Weight], *, shard: int = SHARD
     listed = list(weights)
     entries: list[Json] = []
     total = sum(prod(weight.shape) * _size(weight, quantize) for weight in listed)
+    if total > MOST_SHARDS * shard:
+        raise CannotConvert(
+            f"its weights, {total:,} bytes, would be {ceil(total / shard):,} files: take a larger --shard"
+        )
     paths = [f"group1-shard{number + 1}of{ceil(total / shard)}.bin" for number in range(ceil(total / shard))]
 
     def blocks() -> Iterator[memoryview]:

@@ -22,7 +22,8 @@ from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.refused import graph_refusals
 from tensorledger.conversion.sources import Given
 from tensorledger.conversion.writing import SHARD
-from tensorledger.predictions.runnable import Array, Runnable, of_keras, of_saved_model
+from tensorledger.predictions.input import Array
+from tensorledger.predictions.runnable import Runnable, of_keras, of_saved_model
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
