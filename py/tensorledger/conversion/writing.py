@@ -112,6 +112,8 @@ def _encoded(weight: Weight, quantize: str) -> tuple[npt.NDArray[Any], Json]:
     if not _is_quantized(weight, quantize):
         return array, entry
     whole = bool(np.isfinite(array).all())
+    if not whole and quantize != "float16":
+        raise CannotConvert(f"the weight {weight.name} has numbers that are not finite, which {quantize} cannot keep")
     array, how = quantized(array, quantize)
     if whole and quantize == "float16" and not np.isfinite(array).all():
         raise CannotConvert(f"the weight {weight.name} has numbers beyond float16's 65,504; use uint16")
