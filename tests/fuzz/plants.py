@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -11,6 +12,9 @@ from typing import Any
 
 from tensorledger.conversion import convert, folder, layers, reading
 from tensorledger.conversion.refusal import CannotConvert
+from tensorledger.terminal import console
+
+command: Any = importlib.import_module("tensorledger.cli.convert")
 
 
 def _in_read(act: Callable[[], object]) -> Callable[[], None]:
@@ -39,11 +43,21 @@ def _unclear() -> None:
 
 
 def _memory() -> None:
-    bytes(2**36)
+    plain = command.converted
+
+    def converted(*asked: Any) -> Any:
+        bytes(2**36)
+        return plain(*asked)
+
+    command.converted = converted
 
 
 def _escape() -> None:
-    raise CannotConvert("spoilt: the layer \x1b[2J is none")
+    def refused() -> None:
+        raise CannotConvert("spoilt: the layer \x1b[2J is none")
+
+    console.visible = lambda text: text
+    _in_read(refused)()
 
 
 def _wrong() -> None:
@@ -80,8 +94,8 @@ PLANTS: dict[str, Callable[[], None]] = {
     "an error without words": _in_read(_unclear),
     "a hang": _in_read(lambda: time.sleep(1e6)),
     "a crash": _in_read(lambda: ctypes.string_at(0)),
-    "memory": _in_read(_memory),
-    "an escape sequence": _in_read(_escape),
+    "memory": _memory,
+    "an escape sequence": _escape,
     "a wrong number": _wrong,
     "a path outside": _outside,
     "exceptions of a Keras file": _not_told,

@@ -23,7 +23,7 @@ from tensorledger.conversion.writing import Weight, write_model, write_weights
 from tensorledger.recipes.row import SCHEMA as RECIPES
 from tensorledger.results.result import document
 
-SECRET = "no-model-may-show-what-this-file-says"
+SECRET = "no-model-may-show-what-this-file-says-as"
 """What stands in a file beside the models, outside of their folders."""
 COMPILED: Json = {
     "optimizer": {"module": "keras.optimizers", "class_name": "Adam", "config": {"learning_rate": 0.001}},

@@ -28,8 +28,13 @@ OUTSIDE = (
 """Names of files that are none of the model's."""
 
 
+_SECRET = Path("secret.bin")
+
+
 def spoil(source: Path, destination: Path, kind: str, chance: random.Random) -> None:
-    """Write a spoilt copy of ``source``."""
+    """Write a spoilt copy of ``source``; beside it is a file that is none of the model's."""
+    global _SECRET
+    _SECRET = destination.parent / "secret.bin"
     {
         "keras": _keras, "h5": _h5, "tfjs": _tfjs, "graph": _tfjs, "results": _results, "saved-model": _folder,
         "inputs": _bytes,
@@ -225,8 +230,8 @@ def _dataset(dataset: Any, chance: random.Random) -> None:
         case 4:
             file.create_dataset(name, data=h5py.Empty("f4"))
         case 5:
-            outside = chance.choice(["secret.bin", "../secret.bin", "/etc/passwd", "/dev/zero"])
-            file.create_dataset(name, shape, "u1", external=[(outside, 0, h5py.h5f.UNLIMITED)])
+            outside = chance.choice([str(_SECRET), "secret.bin", "/etc/passwd", "/dev/zero"])
+            file.create_dataset(name, shape, "<i4", external=[(outside, 0, h5py.h5f.UNLIMITED)])
         case 6:
             layout = h5py.VirtualLayout(shape, "f4")
             layout[:] = h5py.VirtualSource(chance.choice(["other.h5", "/etc/passwd", "."]), "x", shape)
@@ -278,7 +283,13 @@ def _tfjs(source: Path, destination: Path, chance: random.Random) -> None:
         return
     shard = chance.choice(shards)
     described = json.loads(file.read_bytes())
-    match chance.randrange(8):
+    match chance.randrange(10):
+        case 8 | 9:
+            # Just as long as it is: nothing but where it is can be wrong with it.
+            entry = {"name": "other/kernel", "shape": [_SECRET.stat().st_size // 4], "dtype": "int32"}
+            path = chance.choice([f"../{_SECRET.name}", str(_SECRET), "linked.bin", "./.././secret.bin"])
+            (destination / "linked.bin").symlink_to(_SECRET)
+            described["weightsManifest"].append({"paths": [path], "weights": [entry]})
         case 0:
             shard.unlink()
         case 1:

@@ -33,7 +33,7 @@ RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What a terminal obeys, and does not show."""
 LONGEST = 100_000
 """Characters that a command may say of one file."""
-LOCAL = (SECRET.encode(), b"root:x:0:0")
+LOCAL = (SECRET[:16].encode(), b"root:x:0:0")
 """What is in files of this machine that no model may take in."""
 
 
