@@ -1,4 +1,4 @@
-# make setup | harness | test | faults | mutants | environments | lint | bench | atlas | full | package
+# make setup | harness | test | faults | fuzz | mutants | environments | lint | bench | atlas | full | package
 # PYTHON=python3.12 make … to choose the Python (3.11 or 3.12)
 
 PYTHON ?= python3
@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup harness test faults mutants environments lint bench atlas full package clean
+.PHONY: setup harness test faults fuzz mutants environments lint bench atlas full package clean
 
 setup: $(READY)
 
@@ -47,6 +47,15 @@ faults: setup
 mutants: $(FULL)
 	$(BIN)/pytest tests/mutants
 	$(BIN)/python tests/mutants/mutants.py
+
+# Files that are read, spoilt for so many seconds: FUZZ_SEED=… to choose what by, and the protocol for as long as that takes.
+SECONDS := 600
+FUZZ_SEED := $(shell date +%s)
+fuzz: setup
+	$(BIN)/python tests/fuzz/readers.py --seconds $(SECONDS) --seed $(FUZZ_SEED)
+	FUZZ=20 $(BIN)/pytest tests/py/test_fuzz_channel.py
+	FUZZ=20 "$$($(BIN)/python -c 'from tensorledger.environment.node import node; print(node())')" \
+	    --no-warnings --expose-gc --test tests/js/fuzz.test.mjs
 
 # The plugin beside other people's TensorFlows, on each Python that this machine has; 1.5 GB for each combination.
 environments: setup

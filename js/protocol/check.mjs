@@ -19,7 +19,7 @@ export function checker(schema, Validator) {
    * @param {any} value
    */
   return function check(method, side, value) {
-    const {valid, errors} = validator.validate({[`${method} ${side}`]: value});
+    const {valid, errors} = validator.validate({[`${method} ${side}`]: value ?? null});  // undefined would be no property
     if (valid) return value;
     const last = errors[errors.length - 1];
     throw new TypeError(`protocol: the ${side} of "${method}" are not as agreed: ${last.instanceLocation}: ${last.error}`);

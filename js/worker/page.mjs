@@ -2,6 +2,7 @@
 /// <reference lib="dom" />
 
 import {checker} from '../protocol/check.mjs';
+import {parsed} from '../protocol/message.mjs';
 import {browserHost, loadScript} from './browser.mjs';
 import {serve} from './serve.mjs';
 
@@ -50,7 +51,7 @@ tell({listens: true});
 await serve({
   channel: {
     send: message => tell({line: JSON.stringify(message)}),
-    receive: async () => JSON.parse(arrived.shift() ?? await new Promise(resolve => {
+    receive: async () => parsed(arrived.shift() ?? await new Promise(resolve => {
       waiting = resolve;
     })),
   },

@@ -6,6 +6,7 @@ import {cycles, practise} from '../lifecycle/cycles.mjs';
 import {RECIPES, defaultRecipe, whyNot} from '../lifecycle/recipes.mjs';
 import {makeData} from '../models/data.mjs';
 import {makeZoo} from '../models/zoo.mjs';
+import {NoMessage, request} from '../protocol/message.mjs';
 import {registered, startLibrary} from './library.mjs';
 import {describe} from './thrown.mjs';
 import {changed, traces} from './traces.mjs';
@@ -37,9 +38,9 @@ export async function serve({channel, host: whole, loadLibrary, check, protocol}
     asked += 1;
     const id = `w${asked}`;
     channel.send({jsonrpc: '2.0', id, method, params: check(method, 'params', params)});
-    const {id: answered, result, error} = await channel.receive();
-    if (answered !== id) throw new Error(`an answer to ${answered}, where ${id} was asked`);
-    if (error) throw new Error(error.message);
+    const {id: answered, result, error} = (await channel.receive()) ?? {};
+    if (answered !== id) throw new Error(`an answer to ${shown(answered)}, where ${id} was asked`);
+    if (error) throw new Error(shown(error.message));
     return check(method, 'result', result);
   };
 
@@ -125,23 +126,35 @@ export async function serve({channel, host: whole, loadLibrary, check, protocol}
     },
   };
 
-  for (let request = await channel.receive(); request !== undefined; request = await channel.receive()) {
-    const {id, method, params} = request;
-    let answer;
+  for (;;) {
+    let id, answer;
     try {
+      const message = await channel.receive();
+      if (message === undefined) return;
+      const {method, params} = ({id} = request(message));
       if (!Object.hasOwn(methods, method)) {
-        answer = {error: {code: UNKNOWN_METHOD, message: `no method "${method}"`}};
+        answer = {error: {code: UNKNOWN_METHOD, message: `no method "${shown(method)}"`}};
       } else {
         answer = {result: check(method, 'result', await methods[method](check(method, 'params', params)))};
       }
     } catch (error) {
+      if (error instanceof NoMessage && id === undefined) {
+        channel.send({jsonrpc: '2.0', id: error.id, error: {code: error.code, message: shown(error.message)}});
+        continue;
+      }
       const {type, message, stack} = describe(error, host);
       const code = error instanceof Lacking ? LACKING
         : error instanceof TypeError && message.startsWith('protocol:') ? INVALID_PARAMS : INTERNAL;
       answer = {error: {code, message: code === LACKING ? message : `${type}: ${message}`, data: {stack}}};
     }
-    channel.send({jsonrpc: '2.0', id, ...answer});
+    if (id !== undefined) channel.send({jsonrpc: '2.0', id, ...answer});
   }
+}
+
+/** What came from the other side, in a message: not all of it, where it is long. @param {unknown} value */
+function shown(value) {
+  const text = typeof value === 'string' ? value : JSON.stringify(value) ?? 'nothing';
+  return text.slice(0, 1000).replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
 /**

@@ -133,7 +133,8 @@ def test_cycles_are_told_as_they_end_and_the_harness_says_when_it_has_seen_enoug
         reading |= {"backend": {}, "heap": {}, "process": {}}
         while True:
             reading["tensors"] = number
-            cycle = {"baseline": reading, "checkpoints": [], "thrown": None, "leaks": []}
+            end = {"name": "end", "reading": reading}
+            cycle = {"baseline": reading, "checkpoints": [end], "thrown": None, "leaks": []}
             send(id=f"w{number}", method="ended", params={"number": number, "cycle": cycle})
             if not receive()["result"]["go_on"]:
                 break
@@ -144,7 +145,7 @@ def test_cycles_are_told_as_they_end_and_the_harness_says_when_it_has_seen_enoug
     watch = Watch(
         reached=Seen().watch.reached, saved_model=Seen().watch.saved_model, enough=lambda cycles: len(cycles) == 3
     )
-    outcome = Worker(process, HELLO).run(RUN, watch, 20.0)
+    outcome = Worker(process, HELLO).run(replace(RUN, cycles=5), watch, 20.0)
     assert [cycle.baseline.tensors for cycle in outcome.cycles] == [0, 1, 2]
 
 
@@ -615,6 +616,7 @@ class FakeWorker:
         self.versions = {"fake": "1"}
         self._plays = plays
         self.stopped = False
+        self.quiet = True
         self.ran = 0
 
     def run(self, scenario: RunScenario, watch: Watch, limit: float) -> Outcome:
@@ -627,6 +629,9 @@ class FakeWorker:
 
     def printed(self) -> str:
         return ""
+
+    def is_quiet(self) -> bool:
+        return self.quiet
 
     def stop(self) -> None:
         self.stopped = True
@@ -692,6 +697,15 @@ def test_a_worker_that_is_not_clean_is_ended_and_the_next_scenario_gets_a_fresh_
     first, second = run_all(FakeStarter(dirty, CLEAN), KERAS, KERAS)
     assert first.ran == 1 and first.stopped
     assert second.ran == 1 and not second.stopped
+
+
+def test_a_worker_that_goes_on_talking_after_its_answer_is_ended_and_the_next_scenario_gets_a_fresh_one() -> None:
+    starter = FakeStarter(CLEAN, CLEAN)
+    with Workers(starter) as pool:
+        pool.run(KERAS, RUN, Seen().watch, 1.0)
+        starter.started[0][1].quiet = False
+        pool.run(KERAS, RUN, Seen().watch, 1.0)
+    assert [worker.ran for _, worker in starter.started] == [1, 1]
 
 
 @pytest.mark.parametrize("failure", [WorkerHung("no answer"), WorkerDied("gone"), WorkerBroken("what?")])

@@ -64,6 +64,12 @@ class Atlas(msgspec.Struct, frozen=True):
     unusable: list[Unusable]
     scenarios: dict[str, list[Range]]
 
+    @property
+    def is_whole(self) -> bool:
+        """Say whether every range is of releases that are listed."""
+        listed = {*self.releases}
+        return all({found.first, found.last} <= listed for ranges in self.scenarios.values() for found in ranges)
+
     def within(self, found: Range) -> list[str]:
         """Return the releases of a range."""
         return self.releases[self.releases.index(found.first) : self.releases.index(found.last) + 1]
@@ -159,8 +165,10 @@ def read(path: Path) -> Atlas:
     """Return a file's atlas. Raises BadAtlas."""
     try:
         atlas = msgspec.json.decode(path.read_bytes(), type=Atlas)
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise BadAtlas(f"{shown(path)}: {error}") from error
     if atlas.schema != SCHEMA:
         raise BadAtlas(f"{shown(path)}: its schema is {atlas.schema!r}, not {SCHEMA!r}")
+    if not atlas.is_whole:
+        raise BadAtlas(f"{shown(path)}: it has ranges of releases that it does not list")
     return atlas

@@ -174,6 +174,8 @@ def _growth(
     if thrown is not None and not request.throws:
         said = f"a fresh worker, in which growth was to be settled, threw in cycle {len(second.cycles) - 1}"
         raise WorkerBroken(f"{said}: {thrown.type}: {thrown.message}", checkpoint=thrown.checkpoint)
+    if len(second.cycles) < 2:
+        raise WorkerBroken("a fresh worker, in which growth was to be settled, ran no cycle after the warm-up")
     grown = settling.found()
     return grown, settling.retained(second.cycles, grown)
 

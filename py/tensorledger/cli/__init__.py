@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import click
 
+from tensorledger.cli.streams import streams
 from tensorledger.version import __version__
 
 COMMANDS = (
@@ -26,6 +28,14 @@ class _Commands(click.Group):
             return None
         command: click.Command = getattr(importlib.import_module(f"tensorledger.cli.{cmd_name}"), cmd_name)
         return command
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        with streams():
+            return super().main(*arguments, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with streams():
+            return super().invoke(ctx)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from tensorledger.cli.streams import complain
 from tensorledger.protocol.messages import RECIPES
 from tensorledger.results.result import write
 from tensorledger.scenarios.catalogue import NoScenario, Scenario, find
@@ -89,7 +90,7 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
     try:
         write(path, content)
     except OSError as error:
-        click.echo(f"Error: the results could not be written to {path}: {error}", err=True)
+        complain(f"the results could not be written to {path}: {error}")
         raise click.exceptions.Exit(2) from error
 
 

@@ -14,6 +14,7 @@ from tensorledger.atlas import data
 from tensorledger.atlas.data import Atlas, BadAtlas
 from tensorledger.atlas.propose import block, disagreements, proposals, unmeant
 from tensorledger.cli.options import ScenarioType
+from tensorledger.cli.streams import complain
 from tensorledger.expectations.deviation import deviations_for
 from tensorledger.expectations.expectation import expectation_for
 from tensorledger.expectations.toml import BadDefinition
@@ -40,7 +41,7 @@ def record(scenarios: Sequence[Scenario], given: Path | None, missing: bool) -> 
                 raise click.UsageError(f"{scenario.name} is not in the data; tensorledger atlas {scenario.name}")
         wrong = sum(_record(shown, atlas, scenario, missing) for scenario in named)
     except (BadAtlas, BadDefinition) as error:
-        click.echo(f"Error: {error}", err=True)
+        complain(error)
         raise click.exceptions.Exit(2) from error
     agree = "agree with the data" if not wrong else f"do not agree with the data in {wrong} places"
     shown.print(f"# {len(named)} scenarios on {len(atlas.releases)} releases: the deviations {agree}")

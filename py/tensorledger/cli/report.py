@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from tensorledger.cli.options import NewFile
+from tensorledger.cli.streams import complain, told_of_stdout
 from tensorledger.environment.folders import write_whole
 from tensorledger.expectations.toml import BadDefinition
 from tensorledger.report.compared import Change, changes
@@ -64,10 +65,10 @@ def report(files: Sequence[Path], before: Sequence[Path], form: str, output: Pat
     earlier = merge(before) if before else None
     problems = [*merged.problems, *(earlier.problems if earlier else ())]
     for problem in problems:
-        click.echo(f"Error: {problem}", err=True)
+        complain(problem)
     if merged.empty:
         if not problems:
-            click.echo(f"Error: no results in {', '.join(map(str, files))}: nothing is written", err=True)
+            complain(f"no results in {', '.join(map(str, files))}: nothing is written")
         raise click.exceptions.Exit(2)
     changed = list(changes(earlier, merged)) if earlier else None
     text = _written(form, merged, changed)
@@ -110,21 +111,16 @@ def _spare(files: Sequence[Path], target: Path) -> None:
 
 
 def _print(text: str) -> None:
-    try:
+    with told_of_stdout():
         sys.stdout.buffer.write(text.encode("utf-8", "replace"))
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        click.echo(f"Error: stdout could not be written: {error.strerror or error}", err=True)
-        raise click.exceptions.Exit(2) from error
 
 
 def _write(path: Path, text: str) -> None:
     try:
         write_whole(path, text)
     except (OSError, RuntimeError) as error:  # the latter of a link that leads to itself
-        click.echo(f"Error: {path} could not be written: {getattr(error, 'strerror', None) or error}", err=True)
+        complain(f"{path} could not be written: {getattr(error, 'strerror', None) or error}")
         raise click.exceptions.Exit(2) from error
 
 
@@ -136,5 +132,5 @@ def _add_to_summary(text: str) -> None:
         with open(file, "a", encoding="utf-8", errors="replace") as summary:
             summary.write(f"{text}\n")
     except OSError as error:
-        click.echo(f"Error: the summary of the step could not be written: {error}", err=True)
+        complain(f"the summary of the step could not be written: {error}")
         raise click.exceptions.Exit(2) from error

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from tensorledger.cli.streams import complain, told_of_stdout
 from tensorledger.report.merged import Key, Merged, merge, name_of
 from tensorledger.report.plain import broken, headline, runs
 from tensorledger.terminal.cell import details
@@ -32,14 +33,15 @@ def show(file: Path, cell: str | None) -> None:
     """
     merged = merge([file])
     for problem in merged.problems:
-        click.echo(f"Error: {problem}", err=True)
+        complain(problem)
     if merged.problems:
         raise click.exceptions.Exit(2)
-    shown = console()
-    if cell is not None:
-        _show_cell(shown, merged, _meant(merged, cell))
-    elif not _show_all(shown, merged):
-        raise click.UsageError(f"{file} holds no results")
+    with told_of_stdout():
+        shown = console()
+        if cell is not None:
+            _show_cell(shown, merged, _meant(merged, cell))
+        elif not _show_all(shown, merged):
+            raise click.UsageError(f"{file} holds no results")
 
 
 def _show_all(shown: Console, merged: Merged) -> bool:

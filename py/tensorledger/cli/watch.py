@@ -13,6 +13,7 @@ from rich.text import Text
 
 from tensorledger.browser.chromium import DRIVER, ChromiumMissing
 from tensorledger.cli.options import json_option, write_json
+from tensorledger.cli.streams import complain
 from tensorledger.terminal.console import console
 from tensorledger.terminal.progress import progress
 from tensorledger.terminal.watch import report
@@ -71,7 +72,7 @@ def watch(
     if action is None:
         raise click.UsageError(f"--action FILE says what is repeated on the page; {EXAMPLE}")
     if importlib.util.find_spec("playwright") is None:
-        click.echo(f"Error: Playwright, which drives the page, is not installed; {DRIVER}", err=True)
+        complain(f"Playwright, which drives the page, is not installed; {DRIVER}")
         raise click.exceptions.Exit(2)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the browser is closed, and its profile removed
     shown = console()
@@ -90,7 +91,7 @@ def watch(
             )
             found = _watch(asked)
     except (BadAction, ChromiumMissing) as error:
-        click.echo(f"Error: {error}", err=True)
+        complain(error)
         raise click.exceptions.Exit(2) from error
     except KeyboardInterrupt:
         shown.print("[yellow]interrupted; the browser is closed[/]")

@@ -26,7 +26,8 @@ def violated(topology: Json, weights: list[Weight]) -> Iterator[str]:
         if not isinstance(constraint, dict) or one.name not in by_name:
             continue
         values = np.asarray(by_name[one.name].read(), np.float64)
-        held = _constrained(values, constraint)
+        with np.errstate(all="ignore"):
+            held = _constrained(values, constraint)
         if held is None or np.abs(held - values).max(initial=0.0) > CLOSE * np.abs(values).max(initial=1e-30):
             yield (
                 f"{layer['config']['name']} ({layer['class_name']}): {one.name} does not meet its constraint "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tensorledger.conversion.layers import NEWEST, Converted, convert_layers, co
 from tensorledger.conversion.reading import keras_version
 from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.sources import Given, given
+from tensorledger.conversion.told import named, words
 from tensorledger.conversion.writing import SHARD
 from tensorledger.predictions.ask import Answer, Request, TensorFlowBroke, ask
 
@@ -94,10 +96,22 @@ def convert(source: str | Path | Given, destination: str | Path, wanted: Wanted 
     destination = Path(destination)
     if wanted.format not in FORMATS:
         raise ValueError(f"no format {wanted.format!r}; there are {', '.join(FORMATS)}")
-    if destination.suffix == ".keras":
-        return _back(found, destination)
-    with tempfile.TemporaryDirectory(prefix="tensorledger-") as folder:
-        return _convert(as_file(found, wanted, Path(folder)), destination, wanted)
+    with _told(found):
+        if destination.suffix == ".keras":
+            return _back(found, destination)
+        with tempfile.TemporaryDirectory(prefix="tensorledger-") as folder:
+            return _convert(as_file(found, wanted, Path(folder)), destination, wanted)
+
+
+@contextmanager
+def _told(source: Given) -> Iterator[None]:
+    """Say of each refusal of which model it is."""
+    try:
+        yield
+    except CannotConvert as error:
+        raise named(source, error) from error
+    except MemoryError as error:
+        raise CannotConvert(f"{source}: {words(error)}") from error
 
 
 def as_file(source: Given, wanted: Wanted, folder: Path) -> Given:
@@ -136,6 +150,11 @@ def is_broken(error: CannotConvert) -> bool:
 
 def as_layers(source: Given, destination: Path, wanted: Wanted) -> Converted:
     """Write a layers model of what ``as_file`` returned. Raises as ``convert`` does."""
+    with _told(source):
+        return _as_layers(source, destination, wanted)
+
+
+def _as_layers(source: Given, destination: Path, wanted: Wanted) -> Converted:
     options: dict[str, Any] = {"release": wanted.release, "shard": wanted.shard, "quantize": wanted.quantize}
     if source.kind == "tfjs-layers":
         return convert_tfjs(read_tfjs(source.path), destination, **options)
@@ -185,10 +204,10 @@ def _back(source: Given, destination: Path) -> Conversion:
 def _error(source: Given, wanted: Wanted) -> dict[str, list[float]] | None:
     with tempfile.TemporaryDirectory(prefix="tensorledger-") as folder:
         asked = source
-        if source.kind == "tfjs-layers":
-            asked = Given(Path(folder) / "model.keras", "keras")
-            write_keras(read_tfjs(source.path), asked.path)
         try:
+            if source.kind == "tfjs-layers":
+                asked = Given(Path(folder) / "model.keras", "keras")
+                write_keras(read_tfjs(source.path), asked.path)
             return _of(ask(_request(asked, wanted, reference=Path(folder) / "reference")), "layers")
         except (CannotConvert, TensorFlowBroke):
             return None

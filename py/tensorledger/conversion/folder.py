@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorledger.conversion.refusal import CannotConvert
+from tensorledger.conversion.told import UNREADABLE, parsed, words
 from tensorledger.conversion.topology import Json
 from tensorledger.conversion.writing import Weight
 
@@ -22,8 +22,6 @@ _TYPES = {"float32": "<f4", "int32": "<i4", "bool": "|u1"}
 """How each type of a weight lies in a file."""
 _SMALL = {"float16": "<f2", "uint16": "<u2", "uint8": "|u1"}
 """How quantized weights do."""
-_DEEPEST = 256
-"""Levels of a description; no model's comes near, and what walks over it calls itself for each."""
 _RANKS = 32
 """Dimensions that an array of numpy can have."""
 _LARGEST = sys.float_info.max
@@ -88,8 +86,8 @@ def told_of_topology(
         yield
     except CannotConvert:
         raise
-    except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
-        raise CannotConvert(f"{file}: {what}: {type(error).__name__}: {error}", of_format=of_format) from error
+    except (LookupError, TypeError, AttributeError, ValueError, *UNREADABLE) as error:
+        raise CannotConvert(f"{file}: {what}: {type(error).__name__}: {words(error)}", of_format=of_format) from error
 
 
 def read_weights(file: Path) -> tuple[Weight, ...]:
@@ -101,30 +99,12 @@ def _json(file: Path) -> Json:
     if not file.is_file():
         raise CannotConvert(f"{file}: there is no such file")
     try:
-        described = json.loads(file.read_text(encoding="utf-8"), parse_constant=_no_json)
-    except (ValueError, RecursionError) as error:  # of json, of what is no UTF-8, and of numbers of 4,300 digits
+        described = parsed(file.read_text(encoding="utf-8"))
+    except ValueError as error:  # of json, of what is no UTF-8, and of numbers of 4,300 digits
         raise CannotConvert(f"{file} is broken: {error}") from error
     if not isinstance(described, dict):
         raise CannotConvert(f"{file} describes no TensorFlow.js model")
-    if _is_deep(described):
-        raise CannotConvert(f"{file} is broken: it is nested deeper than any model")
     return described
-
-
-def _no_json(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
-
-
-def _is_deep(described: Json) -> bool:
-    level: list[Any] = [described]
-    for _ in range(_DEEPEST):
-        level = [
-            inner
-            for one in level
-            for inner in (one.values() if isinstance(one, dict) else one)
-            if isinstance(inner, dict | list)
-        ]
-    return bool(level)
 
 
 def _weights(file: Path, described: Json) -> tuple[Weight, ...]:

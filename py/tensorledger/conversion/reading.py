@@ -7,6 +7,7 @@ import re
 import shutil
 import tempfile
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -16,8 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tensorledger.conversion.hdf5 import checked, datasets, inside, is_bloated
 from tensorledger.conversion.names import Named, named
 from tensorledger.conversion.refusal import CannotConvert
+from tensorledger.conversion.told import OF_THE_FILE, UNREADABLE, parsed, words
 from tensorledger.conversion.topology import Json, is_model, layers_of
 
 _NAME = re.compile(r"[A-Za-z0-9.][-A-Za-z0-9_.\\/>]*")
@@ -86,7 +89,10 @@ def _of_file(file: Path, stack: ExitStack) -> Source:
         described, metadata = (_json(archive, name) for name in ("config.json", "metadata.json"))
         # Not read whole, and not to where the archive says: this one member, into a nameless file.
         weights = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-        with archive.open("model.weights.h5") as member:
+        listed = archive.getinfo("model.weights.h5")
+        if is_bloated(listed.file_size, listed.compress_size):
+            raise CannotConvert(f"{file} is broken: its weights claim to be {listed.file_size:,} bytes, and cannot be")
+        with archive.open(listed) as member:
             shutil.copyfileobj(member, weights)
         return _of_archive(file, described, metadata, stack.enter_context(h5py.File(weights, "r")))
     if not h5py.is_hdf5(file):
@@ -103,20 +109,20 @@ def _told(file: Path) -> Iterator[None]:
         raise
     except KeyError as missing:
         raise CannotConvert(f"{file} is not whole: it has no {str(missing.args[0])!r}") from missing
-    except (zipfile.BadZipFile, json.JSONDecodeError, UnicodeDecodeError, EOFError, RecursionError) as error:
-        raise CannotConvert(f"{file} is broken: {error}") from error
+    except (zipfile.BadZipFile, json.JSONDecodeError, UnicodeDecodeError, EOFError, *UNREADABLE) as error:
+        raise CannotConvert(f"{file} is broken: {words(error)}") from error
     except (TypeError, AttributeError, IndexError, ValueError) as error:
         raise CannotConvert(f"{file} is broken: what it says of its layers is none: {error}") from error
     except OSError as error:
-        if error.errno is not None:
-            raise
-        raise CannotConvert(f"{file} is broken: {error}") from error  # h5py's own
+        if error.errno not in OF_THE_FILE:
+            raise OSError(error.errno, error.strerror, str(file)) from error
+        raise CannotConvert(f"{file} is broken: {error}") from error
 
 
 def _json(archive: zipfile.ZipFile, name: str) -> Json:
     if archive.getinfo(name).file_size > _LARGEST_JSON:
         raise CannotConvert(f"{archive.filename}: {name} is larger than any model's")
-    found = json.loads(archive.read(name))
+    found = parsed(archive.read(name))
     if not isinstance(found, dict):
         raise CannotConvert(f"{archive.filename}: {name} is no description of a model")
     return found
@@ -124,7 +130,7 @@ def _json(archive: zipfile.ZipFile, name: str) -> Json:
 
 def _of_archive(file: Path, described: Json, metadata: Json, weights: Any) -> Source:
     topology = _topology(file, described)
-    stored = tuple(_datasets(file, weights))
+    stored = tuple(_stored(file, place, dataset) for place, dataset in datasets(file, weights))
     places = {each.place for each in stored}
     names = {weight.place: weight for weight in _named(file, topology)}
     for place, weight in names.items():
@@ -133,37 +139,27 @@ def _of_archive(file: Path, described: Json, metadata: Json, weights: Any) -> So
     return Source(str(metadata["keras_version"]), topology, described.get("compile_config"), stored, names)
 
 
-def _datasets(file: Path, group: Any, place: str = "") -> Iterator[Stored]:
-    """Yield an archive's weights in the order in which tensorflowjs writes them: a group's own, else those inside."""
-    import h5py
-
-    own = [key for key in group if isinstance(group[key], h5py.Dataset)]
-    for key in own or group:
-        if own:
-            yield _stored(file, f"{place}{key}", group[key])
-        elif isinstance(group[key], h5py.Group):
-            yield from _datasets(file, group[key], f"{place}{key}/")
-
-
 def _stored(file: Path, place: str, dataset: Any) -> Stored:
+    shape = checked(file, place, dataset)
+
     def read() -> npt.NDArray[Any]:
         with _told(file):
             return np.asarray(dataset[()])
 
-    return Stored(place, tuple(dataset.shape), str(dataset.dtype), read)
+    return Stored(place, shape, str(dataset.dtype), read)
 
 
 def _of_h5(file: Path, found: Any) -> Source:
     if "model_config" not in found.attrs:
         raise CannotConvert(f"{file} holds weights only; save the whole model")
-    topology = _topology(file, json.loads(_text(found.attrs["model_config"])))
+    topology = _topology(file, parsed(_text(found.attrs["model_config"])))
     _named(file, topology)  # looks whether names are names, and are different
-    compiled = json.loads(_text(found.attrs["training_config"])) if "training_config" in found.attrs else None
+    compiled = parsed(_text(found.attrs["training_config"])) if "training_config" in found.attrs else None
     stored: list[Stored] = []
-    for layer in found["model_weights"]:
-        group = found["model_weights"][layer]
-        for name in _names(group):
-            stored.append(_stored(file, f"{layer}/{name}", group[name]))
+    weights = inside(file, found, "model_weights")
+    for layer in weights:
+        group = inside(file, weights, layer)
+        stored += (_stored(file, f"{layer}/{name}", inside(file, group, name)) for name in _names(group))
     return Source(
         _text(found.attrs["keras_version"]), topology, compiled, tuple(stored), _places(file, topology, stored)
     )
@@ -210,15 +206,15 @@ def _is_of(place: str, weight: Named) -> bool:
 
 def _named(file: Path, topology: Json) -> list[Named]:
     weights = list(named(topology))
-    names = [weight.name for weight in weights]
-    for name in names:
+    names = Counter(weight.name for weight in weights)
+    for name, count in names.items():
         if not _NAME.fullmatch(name):
             raise CannotConvert(
                 f"{file}: TensorFlow.js takes no weight of the name {name!r}; name layers with letters of A to Z, "
                 "digits, _, - and . only, or convert it as a graph model",
                 of_format=True,
             )
-        if names.count(name) > 1:
+        if count > 1:
             raise CannotConvert(
                 f"{file}: two layers are called {name.rpartition('/')[0]!r}; TensorFlow.js finds weights by their "
                 "names, so give each layer a name of its own, or convert it as a graph model",

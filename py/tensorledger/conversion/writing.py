@@ -17,6 +17,8 @@ from tensorledger.conversion.topology import Json
 
 SHARD = 4 * 2**20
 """Bytes of a file of weights at most: what browsers cache of one file."""
+MOST_SHARDS = 100_000
+"""Files of weights at most."""
 _AS = {
     "float32": "float32",
     "float16": "float32",
@@ -47,6 +49,10 @@ def write_weights(folder: Path, weights: Iterable[Weight], *, shard: int = SHARD
     listed = list(weights)
     entries: list[Json] = []
     total = sum(prod(weight.shape) * _size(weight, quantize) for weight in listed)
+    if total > MOST_SHARDS * shard:
+        raise CannotConvert(
+            f"its weights, {total:,} bytes, would be {ceil(total / shard):,} files: take a larger --shard"
+        )
     paths = [f"group1-shard{number + 1}of{ceil(total / shard)}.bin" for number in range(ceil(total / shard))]
 
     def blocks() -> Iterator[memoryview]:
@@ -106,6 +112,8 @@ def _encoded(weight: Weight, quantize: str) -> tuple[npt.NDArray[Any], Json]:
     if not _is_quantized(weight, quantize):
         return array, entry
     whole = bool(np.isfinite(array).all())
+    if not whole and quantize != "float16":
+        raise CannotConvert(f"the weight {weight.name} has numbers that are not finite, which {quantize} cannot keep")
     array, how = quantized(array, quantize)
     if whole and quantize == "float16" and not np.isfinite(array).all():
         raise CannotConvert(f"the weight {weight.name} has numbers beyond float16's 65,504; use uint16")

@@ -28,7 +28,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorledger.models.rounding import FUNCTION, LAMBDA, U
-from tensorledger.predictions.runnable import Array, Input, Runnable
+from tensorledger.predictions.input import Array, Input
+from tensorledger.predictions.runnable import Runnable
 
 STEP = 2.0**-11
 DRAWS = 8

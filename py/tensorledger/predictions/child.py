@@ -22,7 +22,9 @@ from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.refused import graph_refusals
 from tensorledger.conversion.sources import Given
 from tensorledger.conversion.writing import SHARD
-from tensorledger.predictions.runnable import Array, Runnable, of_keras, of_saved_model
+from tensorledger.predictions.input import Array
+from tensorledger.predictions.operations import refuse_reaching
+from tensorledger.predictions.runnable import Runnable, of_keras, of_saved_model
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -30,6 +32,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     source = Given(Path(request["path"]), request["kind"], request["function"])
     said: dict[str, Any] = {}
     model: Any = None
+    if not request["run_code"]:
+        refuse_reaching(source)
     if source.kind == "saved-model" and not request["keras"]:
         runnable = of_saved_model(source.path)
     elif source.kind == "tfjs-graph":

@@ -14,7 +14,8 @@ from tensorledger.conversion.folder import TfjsModel
 from tensorledger.conversion.fused import apart
 from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.topology import Json
-from tensorledger.predictions.runnable import Input, Runnable
+from tensorledger.predictions.input import Input
+from tensorledger.predictions.runnable import Runnable
 
 
 def of_graph(model: TfjsModel) -> Runnable:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from tensorledger.conversion.refusal import CannotConvert
-from tensorledger.predictions.runnable import Array, Input
+from tensorledger.conversion.told import words
+from tensorledger.predictions.input import Array, Input
 
 ROWS = 8
 LARGE = 1000.0
@@ -71,21 +71,24 @@ def _large(array: Array, one: Input) -> Array:
     return np.asarray(array * LARGE, array.dtype) if array.dtype.kind == "f" else array
 
 
+def _loaded(file: Path, names: list[str]) -> list[Array]:
+    """Return a file's arrays. Those of an .npz are read only here: each is a file of its own in an archive."""
+    loaded: Any = np.load(file, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return [loaded]
+    order = names if set(loaded.files) == set(names) else loaded.files
+    return [np.asarray(loaded[name]) for name in order]
+
+
 def read(file: Path, inputs: Sequence[Input]) -> list[Array]:
     """Return a user's own inputs: an .npy file for a model that takes one, an .npz by the inputs' names or in order.
 
     Raises CannotConvert where they are not what the model takes.
     """
     try:
-        loaded: Any = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
-        raise CannotConvert(f"{file}: the inputs cannot be read: {error}") from error
-    if isinstance(loaded, np.ndarray):
-        arrays = [loaded]
-    else:
-        names = [one.name for one in inputs]
-        order = names if set(loaded.files) == set(names) else loaded.files
-        arrays = [loaded[name] for name in order]
+        arrays = _loaded(file, [one.name for one in inputs])
+    except Exception as error:  # NumPy parses a header as Python, and raises whatever that does
+        raise CannotConvert(f"{file}: the inputs cannot be read: {words(error)}") from error
     if len(arrays) != len(inputs):
         raise CannotConvert(f"{file} has {len(arrays)} arrays, and the model takes {len(inputs)}")
     for array, one in zip(arrays, inputs, strict=True):

@@ -13,7 +13,8 @@ from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.writing import Weight, quantized, write_model, write_weights
 from tensorledger.predictions import inputs as made_up
 from tensorledger.predictions.bound import bounds
-from tensorledger.predictions.runnable import Array, Runnable
+from tensorledger.predictions.input import Array
+from tensorledger.predictions.runnable import Runnable
 
 OWN = "own"
 """What the user's own inputs are called."""

@@ -9,26 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import tensorflow as tf
 
 from tensorledger.conversion.refusal import CannotConvert
-
-Array = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Input:
-    """What a model takes."""
-
-    name: str
-    shape: tuple[int | None, ...]
-    """The batch first; None where any size will do."""
-    dtype: str
-    below: int | None = None
-    """Its numbers are whole, from 0 and below this: indices into an embedding."""
-    padding: float | None = None
-    """The number that a mask leaves out, where the model has one."""
+from tensorledger.predictions.input import Array, Input
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,10 @@ class ProtocolBroken(Exception):
     """What came is not what was agreed."""
 
 
+class Breach(Exception):
+    """For methods to raise: what is asked has the right form, and yet is not to be asked. It ends the whole call."""
+
+
 class CallFailed(Exception):
     """The other side answered with an error; the text is its message."""
 
@@ -86,6 +90,18 @@ class Channel:
     def fileno(self) -> int:
         return self._socket.fileno()
 
+    def is_quiet(self) -> bool:
+        """Say whether the other side is there, and has said nothing that was not asked for."""
+        if self._pending:
+            return False
+        try:
+            self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return False
+
     def call(
         self,
         method: str,
@@ -97,7 +113,8 @@ class Channel:
     ) -> Any:
         """Ask, answer what is asked back meanwhile, and return the result as METHODS types it. Threads take turns.
 
-        ``deadline`` is a time of ``time.monotonic()``; what is spent in ``answering`` does not count.
+        ``deadline`` is a time of ``time.monotonic()``; what is spent in ``answering`` does not count. After
+        it, and after what is not as agreed, the channel is of no use any more.
         Raises ChannelTimeout, ChannelClosed, ProtocolBroken, or CallFailed where the answer is an error.
         """
         if not self._calling.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
@@ -118,16 +135,13 @@ class Channel:
         self._asked += 1
         asked = self._asked
         content = msgspec.Raw(msgspec.json.encode(params))
-        self._send(Envelope(jsonrpc="2.0", id=asked, method=method, params=content), descriptors)
+        self._send(Envelope(jsonrpc="2.0", id=asked, method=method, params=content), descriptors, deadline)
         while True:
             envelope = self._receive(deadline)
             if envelope is None:
                 raise ChannelClosed
             if envelope.method is not None:
-                started = time.monotonic()
-                self._answer(envelope, answering or {})
-                if deadline is not None:
-                    deadline += time.monotonic() - started
+                deadline = self._answer(envelope, answering or {}, deadline)
             elif envelope.id != asked:
                 raise ProtocolBroken(f"an answer to {envelope.id!r}, where {asked} was asked")
             elif envelope.error is not None:
@@ -151,29 +165,42 @@ class Channel:
         """Tell, and expect no answer."""
         self._send(Envelope(jsonrpc="2.0", method=method, params=msgspec.Raw(msgspec.json.encode(params))))
 
-    def _answer(self, envelope: Envelope, methods: Methods) -> None:
+    def _answer(self, envelope: Envelope, methods: Methods, deadline: float | None = None) -> float | None:
+        """Answer a request; return the deadline, put off by what the method took."""
         assert envelope.method is not None
+        started = time.monotonic()
         try:
             if envelope.method not in methods or envelope.method not in METHODS:
                 answer = {"error": _Error(code=UNKNOWN_METHOD, message=f"no method {envelope.method!r} here")}
             else:
                 result = methods[envelope.method](_decode(envelope.method, "params", envelope.params))
                 answer = {"result": msgspec.Raw(msgspec.json.encode(result))}  # type: ignore[dict-item]
+        except Breach as breach:
+            raise ProtocolBroken(str(breach)) from breach
         except ProtocolBroken as broken:
             answer = {"error": _Error(code=INVALID_PARAMS, message=str(broken))}
         except Exception as error:
             answer = {"error": _Error(code=INTERNAL, message=f"{type(error).__name__}: {error}")}
+        if deadline is not None:
+            deadline += time.monotonic() - started
         if envelope.id is not None:
-            self._send(Envelope(jsonrpc="2.0", id=envelope.id, **answer))  # type: ignore[arg-type]
+            self._send(Envelope(jsonrpc="2.0", id=envelope.id, **answer), deadline=deadline)  # type: ignore[arg-type]
         elif "error" in answer:
             raise ProtocolBroken(f"{envelope.method}: {answer['error'].message}")
+        return deadline
 
-    def _send(self, envelope: Envelope, descriptors: Sequence[int] = ()) -> None:
+    def _send(self, envelope: Envelope, descriptors: Sequence[int] = (), deadline: float | None = None) -> None:
+        """Send a message; who does not read it by the deadline is given up: their buffer is full."""
         line = msgspec.json.encode(envelope) + b"\n"
+        left = None if deadline is None else deadline - time.monotonic()
+        if left is not None and left <= 0:
+            raise ChannelTimeout
         try:
-            self._socket.settimeout(None)
+            self._socket.settimeout(left)
             sent = socket.send_fds(self._socket, [line], descriptors) if descriptors else 0
             self._socket.sendall(line[sent:])
+        except TimeoutError:
+            raise ChannelTimeout from None
         except OSError as error:
             raise ChannelClosed from error
 
@@ -200,7 +227,7 @@ class Channel:
         del self._pending[: end + 1]
         try:
             envelope = msgspec.json.decode(line, type=Envelope)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise ProtocolBroken(f"not a message ({error}): {line[:200]!r}") from error
         if envelope.jsonrpc != "2.0":
             raise ProtocolBroken(f"not JSON-RPC 2.0: {line[:200]!r}")
@@ -213,5 +240,5 @@ def _decode(method: str, side: str, raw: msgspec.Raw | msgspec.UnsetType) -> Mes
     expected = METHODS[method][0 if side == "params" else 1]
     try:
         return msgspec.json.decode(b"null" if raw is msgspec.UNSET else raw, type=expected)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ProtocolBroken(f"the {side} of {method!r} are not as agreed: {error}") from error

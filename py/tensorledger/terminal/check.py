@@ -25,7 +25,7 @@ USAGES = ("loaded", "predicted", "trained")
 
 def page(found: Checked) -> Iterator[RenderableType]:
     """Yield the page."""
-    of = {"keras": " of Keras 3", "tf-keras": " of Keras 2", "": ""}[found.keras]
+    of = {"keras": " of Keras 3", "tf-keras": " of Keras 2", "": ""}.get(found.keras, f" of {found.keras}")
     yield f"[bold]{escape(found.model)}[/]: {found.kind}{of}"
     yield from _conversion(found)
     if found.parity:

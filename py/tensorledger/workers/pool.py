@@ -69,7 +69,11 @@ class Workers:
         own = target, allocator
         if fresh and own in self._clean:
             self._clean.pop(own).stop()
-        worker = self._clean.pop(own) if own in self._clean else self._start(target, allocator)
+        worker = self._clean.pop(own, None)
+        if worker is not None and not worker.is_quiet():  # it ended, or what was left in it goes on talking
+            worker.stop()
+            worker = None
+        worker = worker or self._start(target, allocator)
         self._busy[own] = worker
         try:
             outcome = worker.run(scenario, watch, limit)

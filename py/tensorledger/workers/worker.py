@@ -33,6 +33,7 @@ from tensorledger.workers.errors import (
     WorkerNotStarted,
 )
 from tensorledger.workers.process import GRACE, Process, stop
+from tensorledger.workers.told import Told
 
 HANDSHAKE = 60.0
 """Seconds that a worker has to load its library and answer."""
@@ -75,11 +76,12 @@ class Worker:
         def saved_model(asked: SavedModelRequest) -> SavedModel:
             return watch.saved_model(asked.model, asked.source, asked.release)
 
-        cycles: list[Cycle] = []
+        told_of = Told(scenario)
 
         def ended(told: Ended) -> GoOn:
-            cycles.append(told.cycle)
-            return GoOn(go_on=not watch.enough(cycles))
+            told_of.take(told)
+            told_of.is_enough = watch.enough(told_of.cycles)
+            return GoOn(go_on=not told_of.is_enough)
 
         answering: dict[str, Callable[..., Message | None]] = {
             "reached": reached,
@@ -88,7 +90,13 @@ class Worker:
         }
         outcome = self._call("run", scenario, limit, WorkerDied, answering)
         assert isinstance(outcome, Outcome)
-        return msgspec.structs.replace(outcome, cycles=cycles)
+        if (breach := told_of.breach(outcome)) is not None:
+            self._fail(WorkerBroken, breach)
+        return msgspec.structs.replace(outcome, cycles=told_of.cycles)
+
+    def is_quiet(self) -> bool:
+        """Say whether it is alive and has said nothing since it answered: whether it may be asked again."""
+        return self._process.channel.is_quiet()
 
     def printed(self) -> str:
         """Return the end of what the last scenario printed."""
@@ -122,9 +130,10 @@ class Worker:
                 self._fail(WorkerFlooded, "it printed without end and was stopped")
             self._fail(died, f"the worker is gone: {how}")
         except CallFailed as error:
-            if error.code == LACKING:
-                self._fail(TargetLacking, str(error))
-            self._fail(WorkerNotStarted if method == "hello" else WorkerBroken, str(error))
+            said = str(error).strip() or f"it answered with the error {error.code}, and without words"
+            if error.code == LACKING and method == "hello":
+                self._fail(TargetLacking, said)
+            self._fail(WorkerNotStarted if method == "hello" else WorkerBroken, said)
         except ProtocolBroken as error:
             self._fail(WorkerBroken, str(error))
         except BaseException:
