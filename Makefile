@@ -78,7 +78,7 @@ atlas: setup
 	$(BIN)/tensorledger atlas --json docs/atlas.json --page docs/atlas.md
 
 # What a release takes, each with the documents that it writes: hours where the atlas is new, and minutes where it is not.
-full: atlas bench faults mutants
+full: atlas bench faults fuzz mutants
 
 # The wheel, and the npm package as a tarball, in dist/.
 package: setup
