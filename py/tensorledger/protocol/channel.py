@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import threading
 import time
@@ -94,13 +95,9 @@ class Channel:
         """Say whether the other side is there, and has said nothing that was not asked for."""
         if self._pending:
             return False
-        try:
-            self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            return True
-        except OSError:
-            pass
-        return False
+        looked_at = select.poll()  # a socket with a timeout would wait for it, whatever recv() is told
+        looked_at.register(self._socket, select.POLLIN)
+        return not looked_at.poll(0)
 
     def call(
         self,
