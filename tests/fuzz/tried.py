@@ -106,7 +106,7 @@ def _of_command(ran: Result, file: Path, kind: str) -> Iterator[tuple[str, str]]
         return
     if ran.exit_code not in (0, 1, 2):
         yield f"exit status {ran.exit_code}", said
-    if (raw := RAW.search(said)) and not (kind == "results" and "report" in said):
+    if raw := RAW.search(said):
         yield "raw control characters", repr(said[max(0, raw.start() - 200) : raw.end() + 50])
     if len(said) > LONGEST:
         yield "endless words", f"{len(said):,} characters: {said[:300]}"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from tensorledger.expectations.expectation import Expectation
+from tensorledger.expectations.expectation import END, Expectation
 from tensorledger.protocol.messages import Agreement, CheckpointReading, Cycle, Outcome, Reading, Thrown
 from tensorledger.targets.target import Target
 from tensorledger.verdicts.judge import agrees, hold
@@ -42,6 +42,11 @@ class Walk(msgspec.Struct, frozen=True, omit_defaults=True):
     points: tuple[Point, ...]
     threw: Threw | None = None
 
+    def __post_init__(self) -> None:
+        names = [point.name for point in self.points]
+        if names[-1:] != [END] or len({*names}) < len(names):
+            raise ValueError(f"a walk ends with one {END!r}, and its points are {names[:12]}")
+
     @property
     def end(self) -> Point:
         """Return what was left: also what each further cycle adds, for the next one's baseline is this one's end."""
@@ -62,6 +67,10 @@ class Shows(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of each loaded model, by "source/model": whether its predictions are Keras's, but for rounding."""
     broke: str = ""
     """Why the scenario could not be run: it does not load, or the worker died or hung."""
+
+    def __post_init__(self) -> None:
+        if not all("/" in key for key in self.parity):
+            raise ValueError(f"parity is of a source/model, and not of {list(self.parity)[:12]}")
 
     @property
     def end(self) -> Point | None:

@@ -20,6 +20,7 @@ from tensorledger.report.github import SUMMARY, commands
 from tensorledger.report.markdown import markdown
 from tensorledger.report.merged import Merged, merge
 from tensorledger.report.plain import outcome
+from tensorledger.terminal.visible import visible
 
 FORMATS = ("html", "junit", "markdown", "github")
 STDOUT = "-"
@@ -75,10 +76,10 @@ def report(files: Sequence[Path], before: Sequence[Path], form: str, output: Pat
     if form == "github":
         _add_to_summary(markdown(merged, changed))
     if str(target) == STDOUT:
-        _print(text)
+        _print(text if form == "html" else visible(text))
     else:
         _write(target, text)
-        click.echo(f"wrote {target}: {outcome(merged)}")
+        click.echo(visible(f"wrote {target}: {outcome(merged)}"))
     raise click.exceptions.Exit(2 if problems else 0)
 
 

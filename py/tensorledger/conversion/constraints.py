@@ -25,7 +25,10 @@ def violated(topology: Json, weights: list[Weight]) -> Iterator[str]:
         constraint = layer["config"].get(f"{own.removesuffix('_kernel')}_constraint")
         if not isinstance(constraint, dict) or one.name not in by_name:
             continue
-        values = np.asarray(by_name[one.name].read(), np.float64)
+        array = by_name[one.name].read()
+        if array.dtype.kind not in "fiub":
+            continue  # no number that TensorFlow.js has: it is refused as it is written
+        values = np.asarray(array, np.float64)
         with np.errstate(all="ignore"):
             held = _constrained(values, constraint)
         if held is None or np.abs(held - values).max(initial=0.0) > CLOSE * np.abs(values).max(initial=1e-30):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import mmap
+import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,39 @@ DEEPEST = 64
 """Groups within each other; Keras has some ten."""
 BLOATED, SMALL = 1100, 2**20
 """How much more than is stored a compression can hold at most (deflate: 1,032 times), and what is small in any case."""
+
+
+_HEAP, _HEADER, _OBJECT = b"GCOL\x01\0\0\0", 16, 16
+"""How a global heap begins, which holds texts, and the bytes of its header and of an object's."""
+
+
+def open_file(file: Path, content: Any) -> Any:
+    """Open an HDF5 file, by its path or as an open file. Raises CannotConvert where HDF5 would read it for ever."""
+    import h5py
+
+    with open(content, "rb") if isinstance(content, Path) else nullcontext(content) as opened:
+        if _is_endless(opened):
+            raise CannotConvert(f"{file} is broken: a heap of its texts comes to no end")
+    return h5py.File(content, "r")
+
+
+def _is_endless(opened: Any) -> bool:
+    """Say whether a global heap has free space of no size, after which HDF5 looks at the same place again."""
+    size = os.fstat(opened.fileno()).st_size
+    if not size:
+        return False
+    with mmap.mmap(opened.fileno(), size, access=mmap.ACCESS_READ) as content:
+        at = content.find(_HEAP)
+        while at >= 0:
+            place, end = at + _HEADER, min(size, at + int.from_bytes(content[at + 8 : at + 16], "little"))
+            while place + _OBJECT <= end:
+                index = int.from_bytes(content[place : place + 2], "little")
+                length = int.from_bytes(content[place + 8 : place + 16], "little")
+                if index == length == 0:
+                    return True
+                place += _OBJECT + -(-length // 8) * 8 if index else length
+            at = content.find(_HEAP, at + 1)
+    return False
 
 
 def is_bloated(size: int, stored: int) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorledger.conversion.hdf5 import checked, datasets, inside, is_bloated
+from tensorledger.conversion.hdf5 import checked, datasets, inside, open_file
 from tensorledger.conversion.names import Named, named
 from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.conversion.told import OF_THE_FILE, UNREADABLE, parsed, words
@@ -25,6 +25,8 @@ from tensorledger.conversion.topology import Json, is_model, layers_of
 
 _NAME = re.compile(r"[A-Za-z0-9.][-A-Za-z0-9_.\\/>]*")
 """What TensorFlow.js takes for the name of a variable."""
+_LARGE, _PACKED = 2**26, 100
+"""Bytes of weights that an archive may have packed in any way, and how many times more than these may be packed."""
 _LARGEST_JSON = 256 * 2**20
 """Bytes of a description that are read; no model's comes near."""
 
@@ -71,13 +73,11 @@ def opened(file: Path) -> Iterator[Source]:
 
 def keras_version(file: Path) -> str:
     """Return the version of the Keras that saved a ``.keras`` or an ``.h5`` file. Raises CannotConvert; OSError."""
-    import h5py
-
     with _told(file):
         if zipfile.is_zipfile(file):
             with zipfile.ZipFile(file) as archive:
                 return str(_json(archive, "metadata.json")["keras_version"])
-        with h5py.File(file, "r") as found:
+        with open_file(file, file) as found:
             return _text(found.attrs["keras_version"])
 
 
@@ -90,14 +90,15 @@ def _of_file(file: Path, stack: ExitStack) -> Source:
         # Not read whole, and not to where the archive says: this one member, into a nameless file.
         weights = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         listed = archive.getinfo("model.weights.h5")
-        if is_bloated(listed.file_size, listed.compress_size):
+        if listed.file_size > _LARGE and listed.file_size > _PACKED * listed.compress_size:
             raise CannotConvert(f"{file} is broken: its weights claim to be {listed.file_size:,} bytes, and cannot be")
         with archive.open(listed) as member:
             shutil.copyfileobj(member, weights)
-        return _of_archive(file, described, metadata, stack.enter_context(h5py.File(weights, "r")))
+        weights.flush()
+        return _of_archive(file, described, metadata, stack.enter_context(open_file(file, weights)))
     if not h5py.is_hdf5(file):
         raise CannotConvert(f"{file} is neither a .keras nor an .h5 file")
-    return _of_h5(file, stack.enter_context(h5py.File(file, "r")))
+    return _of_h5(file, stack.enter_context(open_file(file, file)))
 
 
 @contextmanager

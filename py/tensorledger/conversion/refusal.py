@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+LONGEST = 2000
+"""Characters of a line; a name in a file may have any number."""
+
+
+def _short(line: str) -> str:
+    if len(line) <= LONGEST:
+        return line
+    half = LONGEST // 2
+    return f"{line[:half]} … {len(line) - 2 * half:,} characters … {line[-half:]}"
+
 
 class CannotConvert(ValueError):
     """The model has no form that TensorFlow.js would load and be right with, or its file is not one we read.
@@ -11,5 +21,5 @@ class CannotConvert(ValueError):
 
     def __init__(self, message: str, *, of_format: bool = False) -> None:
         """``of_format``: the model is well, and could be converted to another format perhaps."""
-        super().__init__(message)
+        super().__init__("\n".join(map(_short, message.splitlines())))
         self.of_format = of_format
