@@ -206,7 +206,7 @@ class Run:
         number = sum(map(len, self.findings.values()))
         print(f"{number:,} findings of {len(self.findings)} kinds" if number else "no finding")
         for key, found in sorted(self.findings.items()):
-            print(f"  {len(found):,} × {key}; the first: --first {found[0][0]}")
+            print(f"  {len(found):,} × {key}; --first {', '.join(str(number) for number, *_ in found[:8])}")
 
 
 def _confined(act: Callable[[], None]) -> None:

@@ -22,6 +22,7 @@ from click.testing import CliRunner, Result
 from seeds import SECRET
 
 from tensorledger.cli import main
+from tensorledger.conversion import apart
 from tensorledger.conversion.folder import read_tfjs
 from tensorledger.conversion.refusal import CannotConvert
 from tensorledger.predictions import ask
@@ -47,12 +48,13 @@ class Found:
 
 
 def leave_tensorflow_out() -> None:
-    """Let what would ask TensorFlow be refused at once: it is a process of its own, and takes seconds."""
+    """Have HDF5 given up sooner, and what would ask TensorFlow, which takes seconds, refused at once."""
 
     def refused(question: Path, answer: Path) -> dict[str, Any]:
         raise ask.TensorFlowBroke(NO_TENSORFLOW)
 
     ask._run = refused
+    apart.SECONDS = 5.0
 
 
 def tried(kind: str, file: Path, chance: random.Random) -> tuple[str, list[Found]]:

@@ -431,10 +431,13 @@ def test_a_worker_that_asks_without_end_and_does_not_listen_is_ended_at_the_limi
                 self._theirs.sendall(lines([{"jsonrpc": "2.0", **asked}] * 50))
 
     monkeypatch.setattr(Scripted, "_write", write)
-    try:
-        found = judged(scenario, lines(good()[:1]))
-    finally:
-        over.set()
+    ended: list[Result] = []
+    cell = threading.Thread(target=lambda: ended.append(judged(scenario, lines(good()[:1]))), daemon=True)
+    cell.start()
+    cell.join(LIMIT + 4 * SLACK)
+    over.set()
+    assert ended, "it hung"
+    (found,) = ended
     assert found.verdict == "error" and found.error is not None and found.error.type == "WorkerHung"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import ctypes
 import io
 import json
 import os
@@ -27,6 +28,7 @@ from rich.text import Text
 
 from tensorledger.checking.checked import SCHEMA as CHECK
 from tensorledger.cli import main
+from tensorledger.conversion import apart, hdf5
 from tensorledger.conversion.refusal import LONGEST, CannotConvert
 from tensorledger.environment import packages, releases
 from tensorledger.environment.cache import VARIABLE
@@ -84,7 +86,7 @@ def dense() -> Json:
     return {"class_name": "Sequential", "config": {"name": "m", "layers": [{"class_name": "Dense", "config": config}]}}
 
 
-def hdf5(fill: Callable[[Any], object]) -> bytes:
+def hdf5_file(fill: Callable[[Any], object]) -> bytes:
     """Return the weights of a .keras file, with the kernel as ``fill`` makes it in its group."""
     content = io.BytesIO()
     with h5py.File(content, "w") as file:
@@ -133,10 +135,10 @@ ELSEWHERE: dict[str, Callable[[Any, str], object]] = {
 @pytest.mark.parametrize("how", ELSEWHERE)
 def test_a_weight_that_lies_in_another_file_is_not_read(how: str, tmp_path: Path) -> None:
     other = tmp_path / "other.h5"
-    other.write_bytes(SECRET if how == "its numbers" else hdf5(kernel))
-    file = archive(tmp_path / "m.keras", hdf5(lambda group: ELSEWHERE[how](group, str(other))))
+    other.write_bytes(SECRET if how == "its numbers" else hdf5_file(kernel))
+    file = archive(tmp_path / "m.keras", hdf5_file(lambda group: ELSEWHERE[how](group, str(other))))
     is_refused(convert(file), tmp_path, "not followed")
-    assert convert(archive(file, hdf5(kernel))).exit_code == 0, "and its twin, in which they are, is converted"
+    assert convert(archive(file, hdf5_file(kernel))).exit_code == 0, "and its twin, in which they are, is converted"
 
 
 def claims(group: Any) -> None:
@@ -150,10 +152,10 @@ def nan(group: Any) -> None:
 @pytest.mark.parametrize(
     ("weights", "config", "said"),
     [
-        (lambda: hdf5(kernel) + bytes(2**27), b"", "its weights claim to be 134,"),
-        (lambda: hdf5(claims), b"", "stores no such"),
-        (lambda: hdf5(kernel), b" " * 2**28 + b" {}", "larger than any model's"),
-        (lambda: hdf5(kernel), b'{"a": ' * 5000 + b"1" + b"}" * 5000, "nested deeper than any model"),
+        (lambda: hdf5_file(kernel) + bytes(2**27), b"", "its weights claim to be 134,"),
+        (lambda: hdf5_file(claims), b"", "stores no such"),
+        (lambda: hdf5_file(kernel), b" " * 2**28 + b" {}", "larger than any model's"),
+        (lambda: hdf5_file(kernel), b'{"a": ' * 5000 + b"1" + b"}" * 5000, "nested deeper than any model"),
     ],
     ids=["an archive's weights", "an array", "a description", "levels"],
 )  # fmt: skip
@@ -171,13 +173,30 @@ def test_a_heap_that_comes_to_no_end_is_refused(tmp_path: Path) -> None:
         kernel(group)
         group.file.attrs["text"] = "in a heap"
 
-    well = hdf5(fill)
+    well = hdf5_file(fill)
     assert convert(archive(tmp_path / "m.keras", well)).exit_code == 0
     (tmp_path / "out").rename(tmp_path / "well")
     spoilt = bytearray(well)
     heap = spoilt.index(b"GCOL") + 16
     spoilt[heap : heap + 16] = bytes(16)
-    is_refused(convert(archive(tmp_path / "n.keras", bytes(spoilt))), tmp_path, "comes to no end")
+    file = archive(tmp_path / "n.keras", bytes(spoilt))
+    # In a process of its own, for HDF5 cannot be interrupted.
+    program = "from tensorledger.conversion import apart; apart.SECONDS = 2; from tensorledger.cli import main; main()"
+    command: list[str] = [sys.executable, "-c", program, "convert", str(file), str(tmp_path / "out")]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 1 and "HDF5 comes to no end" in " ".join(ran.stdout.split()), ran.stdout + ran.stderr
+
+
+def test_what_crashes_or_comes_to_no_end_in_c_is_told_by_who_asked(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(apart, "SECONDS", 0.3)
+    assert apart.breakdown(lambda: ctypes.string_at(0)) == "crashes"
+    assert apart.breakdown(lambda: time.sleep(60)) == "comes to no end within 0.3 s"
+    assert apart.breakdown(lambda: 1 // 0) == apart.breakdown(lambda: os.write(1, b"loud")) == ""
+    assert capfd.readouterr() == ("", "")
+    monkeypatch.setattr(hdf5, "breakdown", lambda _: "crashes")
+    is_refused(convert(archive(tmp_path / "m.keras", hdf5_file(kernel))), tmp_path, "HDF5 crashes as it reads it")
 
 
 def test_a_group_that_holds_itself_comes_to_an_end(tmp_path: Path) -> None:
@@ -185,13 +204,13 @@ def test_a_group_that_holds_itself_comes_to_an_end(tmp_path: Path) -> None:
         for name in "ab":
             group.file["layers"][name] = group.file["layers"]
 
-    is_refused(convert(archive(tmp_path / "m.keras", hdf5(fill))), tmp_path, "holds itself")
+    is_refused(convert(archive(tmp_path / "m.keras", hdf5_file(fill))), tmp_path, "holds itself")
 
 
 def test_a_number_that_json_has_not_is_not_written_into_a_model(tmp_path: Path) -> None:
     described = json.dumps(dense()).replace('"linear"', "NaN").encode()
-    is_refused(convert(archive(tmp_path / "m.keras", hdf5(kernel), described)), tmp_path, "NaN is no JSON")
-    file = archive(tmp_path / "n.keras", hdf5(nan))
+    is_refused(convert(archive(tmp_path / "m.keras", hdf5_file(kernel), described)), tmp_path, "NaN is no JSON")
+    file = archive(tmp_path / "n.keras", hdf5_file(nan))
     is_refused(convert(file, "--quantize", "uint8"), tmp_path, "not finite, which uint8 cannot keep")
 
 
@@ -283,7 +302,7 @@ def test_nothing_in_a_file_of_results_moves_the_cursor(kind: str, command: str, 
 
 def test_a_name_in_a_model_moves_no_cursor(tmp_path: Path) -> None:
     described = json.dumps(dense()).replace('"name": "dense"', f'"name": {json.dumps("dense" + HOSTILE)}').encode()
-    ran = convert(archive(tmp_path / "m.keras", hdf5(kernel), described))
+    ran = convert(archive(tmp_path / "m.keras", hdf5_file(kernel), described))
     assert ran.exit_code == 1 and "TensorFlow.js takes no weight of the name" in ran.output
     assert not RAW.search(ran.output)
 

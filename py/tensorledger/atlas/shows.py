@@ -17,6 +17,9 @@ from tensorledger.verdicts.judge import agrees, hold
 from tensorledger.verdicts.relative import readings
 from tensorledger.verdicts.verdict import Verdict
 
+MOST = 2**53
+"""What can be counted exactly everywhere; no count comes near."""
+
 
 class Point(msgspec.Struct, frozen=True, array_like=True):
     """A checkpoint, relative to its cycle's baseline; null: not read."""
@@ -26,6 +29,11 @@ class Point(msgspec.Struct, frozen=True, array_like=True):
     bytes: int | None
     buffers: int | None
     buffer_bytes: int | None
+
+    def __post_init__(self) -> None:
+        for count in (self.tensors, self.bytes, self.buffers, self.buffer_bytes):
+            if count is not None and abs(count) > MOST:
+                raise ValueError(f"{self.name}: a count of {len(str(abs(count)))} digits")
 
 
 class Threw(msgspec.Struct, frozen=True, omit_defaults=True):

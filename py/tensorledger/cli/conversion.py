@@ -42,7 +42,9 @@ def conversion_options(command: Command) -> Command:
                 help="A module, or .py file, that defines your own layers. Again for more.",
             ),
             click.option(
-                "--run-code", is_flag=True, help="Run the code that a file holds, as Lambda layers do. Not by default."
+                "--run-code",
+                is_flag=True,
+                help="Run the code that a file holds: Lambda layers, and graphs that reach files. Not by default.",
             ),
             click.option(
                 "--keras",

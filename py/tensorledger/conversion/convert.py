@@ -64,7 +64,7 @@ class Wanted:
     imports: Sequence[str] = ()
     """Modules, or .py files, that define one's own classes."""
     run_code: bool = False
-    """Whether code that a file holds, as Lambda layers are, may run."""
+    """Whether code that a file holds may run: Lambda layers, and graphs that reach beyond the model."""
     keras: str = "keras"
     """The Keras that a Python file's function makes its model with, where it takes one."""
 

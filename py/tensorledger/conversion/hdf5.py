@@ -2,53 +2,70 @@
 
 from __future__ import annotations
 
-import mmap
-import os
-from collections.abc import Iterator
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from math import prod
 from pathlib import Path
 from typing import Any
 
+from tensorledger.conversion.apart import breakdown
 from tensorledger.conversion.refusal import CannotConvert
 
 DEEPEST = 64
 """Groups within each other; Keras has some ten."""
+READ = ("model_config", "training_config", "keras_version", "weight_names")
+"""The attributes that are read, which are tried though the list of them be broken."""
+CHUNKED = 2**26
+"""Bytes of an array in chunks, which may be packed, that are tried; Keras writes arrays in one piece."""
 BLOATED, SMALL = 1100, 2**20
 """How much more than is stored a compression can hold at most (deflate: 1,032 times), and what is small in any case."""
 
 
-_HEAP, _HEADER, _OBJECT = b"GCOL\x01\0\0\0", 16, 16
-"""How a global heap begins, which holds texts, and the bytes of its header and of an object's."""
-
-
 def open_file(file: Path, content: Any) -> Any:
-    """Open an HDF5 file, by its path or as an open file. Raises CannotConvert where HDF5 would read it for ever."""
+    """Open an HDF5 file, by its path or as an open file, once a process of its own has come through it.
+
+    Raises CannotConvert where that has crashed, or came to no end; OSError.
+    """
     import h5py
 
-    with open(content, "rb") if isinstance(content, Path) else nullcontext(content) as opened:
-        if _is_endless(opened):
-            raise CannotConvert(f"{file} is broken: a heap of its texts comes to no end")
+    broke = breakdown(lambda: _walk(file, content))
+    if broke:
+        raise CannotConvert(f"{file} is broken: HDF5 {broke} as it reads it")
     return h5py.File(content, "r")
 
 
-def _is_endless(opened: Any) -> bool:
-    """Say whether a global heap has free space of no size, after which HDF5 looks at the same place again."""
-    size = os.fstat(opened.fileno()).st_size
-    if not size:
-        return False
-    with mmap.mmap(opened.fileno(), size, access=mmap.ACCESS_READ) as content:
-        at = content.find(_HEAP)
-        while at >= 0:
-            place, end = at + _HEADER, min(size, at + int.from_bytes(content[at + 8 : at + 16], "little"))
-            while place + _OBJECT <= end:
-                index = int.from_bytes(content[place : place + 2], "little")
-                length = int.from_bytes(content[place + 8 : place + 16], "little")
-                if index == length == 0:
-                    return True
-                place += _OBJECT + -(-length // 8) * 8 if index else length
-            at = content.find(_HEAP, at + 1)
-    return False
+def _walk(file: Path, content: Any) -> None:
+    """Touch all that reading may touch. What is raised here is raised again where it is read."""
+    import h5py
+
+    with h5py.File(content, "r") as found:
+        waiting, seen = [found], set()
+        while waiting:
+            group = waiting.pop()
+            for name in (*READ, *_listed(group.attrs)):
+                with suppress(Exception):
+                    group.attrs.get(name)
+            for key in _listed(group):
+                with suppress(Exception):
+                    one = inside(file, group, key)
+                    address = h5py.h5o.get_info(one.id).addr
+                    if isinstance(one, h5py.Group) and address not in seen:
+                        seen.add(address)
+                        waiting.append(one)
+                    elif isinstance(one, h5py.Dataset):
+                        _touch(file, key, one)
+
+
+def _listed(names: Iterable[str]) -> list[str]:
+    with suppress(Exception):
+        return list(names)
+    return []
+
+
+def _touch(file: Path, key: str, dataset: Any) -> None:
+    shape = checked(file, key, dataset)
+    if dataset.chunks is not None and prod(shape) * dataset.dtype.itemsize <= CHUNKED:
+        dataset[()]
 
 
 def is_bloated(size: int, stored: int) -> bool:

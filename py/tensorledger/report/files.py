@@ -23,7 +23,7 @@ class BadFile(Exception):
 
 
 class NoNumber(ValueError):
-    """NaN, or an infinity, which Python writes and JSON has not."""
+    """NaN, or an infinity, which Python writes and JSON has not; or a number beyond all counts."""
 
 
 class Environment(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ KINDS: dict[str, type[Content]] = {RESULTS: Results, RECIPES: Recipes, CHECK: Ch
 def read(path: Path) -> Content:
     """Return a file's content. Raises BadFile."""
     try:
-        written: Any = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+        written: Any = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number, parse_int=_counted)
     except OSError as error:
         raise BadFile(f"{path} could not be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
@@ -89,6 +89,17 @@ def read(path: Path) -> Content:
     if isinstance(content, Atlas) and not content.is_whole:
         raise BadFile(f"{path}: it has ranges of releases that it does not list")
     return content
+
+
+MOST = 2**63
+"""What no count of anything comes near, and what a float still holds."""
+
+
+def _counted(written: str) -> int:
+    number = int(written)
+    if abs(number) > MOST:
+        raise NoNumber(f"a number of {len(written)} digits")
+    return number
 
 
 def _no_number(written: str) -> None:
