@@ -54,8 +54,8 @@ class Benchmark:
 
 
 BENCHMARKS = (
-    Benchmark("cell_cost.py", 130, ["--repeats", "10"]),
-    Benchmark("js_ledger.py", 50, ["--repeats", "20"]),
+    Benchmark("cell_cost.py", 115, ["--repeats", "10"]),
+    Benchmark("js_ledger.py", 75, ["--repeats", "20"]),
     Benchmark("python_ledger.py", 120, ["--repeats", "8"]),
     Benchmark("pytest_plugin.py", 260, ["--repeats", "3", "--peer-repeats", "1"]),
     Benchmark("conversion.py", 60, ["--repeats", "5"]),
