@@ -29,6 +29,8 @@ HERE = Path(__file__).resolve().parent
 RUNTIMES = {"JavaScript": ("tfjs", ".mjs"), "Python": ("keras", ".py")}
 FLAT = 0.05
 """What part of a cost has to come with a larger number, for it to be said to grow."""
+LEAST = 0.02
+"""Seconds, or MiB, that are too few to be told from noise."""
 TARGETS = (1, 2, 4, 8)
 """How many at once."""
 SUITE = ("-m", "pytest", "harness", "-q", "-p", "no:cacheprovider", "-k", "create-dispose or predict-dispose")
@@ -88,7 +90,7 @@ def suite(targets: Sequence[str], options: Sequence[str]) -> Ran:
 def power_of(by_count: Mapping[int, float]) -> float | None:
     """Return the power of the number that a cost grows with; None where a step is too small to tell it."""
     costs = [by_count[count] for count in sorted(by_count)[-3:]]
-    small = any(later - earlier < FLAT * later for earlier, later in pairwise(costs))
+    small = any(later - earlier < max(FLAT * later, LEAST) for earlier, later in pairwise(costs))
     return None if small or len(costs) < 3 else exponent(by_count)
 
 

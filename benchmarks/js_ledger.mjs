@@ -28,8 +28,8 @@ const four = tf.ones([1, 4]);
 /** Each kind of work: what is done once, and how often in a turn. @type {Record<string, [() => void, number]>} */
 const WORK = {
   'predictions of the classifier, batch 1': [() => model.predict(one).dispose(), 40],
-  'tiny predictions': [() => tiny.predict(four).dispose(), 400],
-  'tensors made and disposed': [() => tf.scalar(1).dispose(), 4000],
+  'tiny predictions': [() => tiny.predict(four).dispose(), 4000],
+  'tensors made and disposed': [() => tf.scalar(1).dispose(), 40000],
 };
 
 /** @param {() => void} work @param {number} times @param {Stacks} stacks  @returns {number} CPU µs of each */

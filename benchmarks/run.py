@@ -54,11 +54,11 @@ class Benchmark:
 
 
 BENCHMARKS = (
-    Benchmark("cell_cost.py", 130, ["--repeats", "10"]),
-    Benchmark("js_ledger.py", 50, ["--repeats", "20"]),
+    Benchmark("cell_cost.py", 115, ["--repeats", "10"]),
+    Benchmark("js_ledger.py", 95, ["--repeats", "20"]),
     Benchmark("python_ledger.py", 120, ["--repeats", "8"]),
-    Benchmark("pytest_plugin.py", 260, ["--repeats", "3", "--peer-repeats", "1"]),
-    Benchmark("conversion.py", 60, ["--repeats", "5"]),
+    Benchmark("pytest_plugin.py", 250, ["--repeats", "3", "--peer-repeats", "1"]),
+    Benchmark("conversion.py", 50, ["--repeats", "5"]),
     Benchmark("page_seconds.py", 210, [f"--target=tfjs/{name}" for name in ("cpu+browser", "wasm+browser", "webgl")]),
     Benchmark("watch.py", 200, ["--repeats", "3", "--slow", "1"]),
     Benchmark("growth.py", 390, ["--repeats", "2"]),
