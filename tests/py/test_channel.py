@@ -117,6 +117,28 @@ def test_a_request_is_answered_with_the_agreed_type() -> None:
             assert answer == Welcome(protocol=1, versions={"name": "keras"})
 
 
+def test_a_side_that_has_said_nothing_unasked_is_quiet_also_after_a_call_with_a_deadline() -> None:
+    def hello(asked: Hello) -> Welcome:
+        return Welcome(protocol=asked.protocol, versions={})
+
+    # The socket has the deadline's timeout then: who waits for that would find nothing, and take it for an end.
+    with answered_by(lambda _: {"hello": hello}) as mine:
+        assert mine.is_quiet()
+        mine.call("hello", HELLO, deadline=soon(1))
+        assert mine.is_quiet()
+
+
+@pytest.mark.parametrize("said", [b"more\n", b"m", b""])
+def test_a_side_that_talks_on_or_is_gone_is_not_quiet(ends: tuple[Channel, socket.socket], said: bytes) -> None:
+    mine, theirs = ends
+    assert mine.is_quiet()
+    if said:
+        theirs.sendall(said)
+    else:
+        theirs.close()
+    assert not mine.is_quiet()
+
+
 def test_text_of_any_kind_arrives_as_it_was_sent() -> None:
     text = 'line\nbreak\r\n\0 "quoted" é 漢 \U0001f642'
     with answered_by(lambda _: {"hello": lambda asked: Welcome(protocol=1, versions={"name": asked.name})}) as mine:
