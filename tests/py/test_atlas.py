@@ -525,3 +525,11 @@ def test_the_committed_data_are_what_is_measured_anew(atlas: Atlas, target: Targ
             measured = measure_with(workers, all_scenarios()[name], target, How())
             assert measured.shows is not None
             assert msgspec.structs.replace(measured.shows, recipe="") == atlas.shows(name, str(target.version)), name
+
+
+def test_what_is_counted_at_one_point_only_is_refused() -> None:
+    some, fewer = Walk((Point("end", 1, 4, 1, 4),)), Walk((Point("made", 1, 4, 1, 4), Point("end", 1, 4, None, None)))
+    Shows(cycle=some, first=some)
+    for first, cycle in ((None, fewer), (some, Walk(fewer.points[1:]))):
+        with pytest.raises(ValueError, match="counted at all"):
+            Shows(first=first, cycle=cycle)

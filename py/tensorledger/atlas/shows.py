@@ -19,6 +19,8 @@ from tensorledger.verdicts.verdict import Verdict
 
 MOST = 2**53
 """What can be counted exactly everywhere; no count comes near."""
+EXACT = ("tensors", "bytes", "buffers", "buffer_bytes")
+"""What a point counts."""
 
 
 class Point(msgspec.Struct, frozen=True, array_like=True):
@@ -31,7 +33,7 @@ class Point(msgspec.Struct, frozen=True, array_like=True):
     buffer_bytes: int | None
 
     def __post_init__(self) -> None:
-        for count in (self.tensors, self.bytes, self.buffers, self.buffer_bytes):
+        for count in (getattr(self, quantity) for quantity in EXACT):
             if count is not None and abs(count) > MOST:
                 raise ValueError(f"{self.name}: a count of {len(str(abs(count)))} digits")
 
@@ -79,6 +81,9 @@ class Shows(msgspec.Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         if not all("/" in key for key in self.parity):
             raise ValueError(f"parity is of a source/model, and not of {list(self.parity)[:12]}")
+        points = [point for walk in (self.first, self.cycle) if walk is not None for point in walk.points]
+        if len({tuple(getattr(point, quantity) is None for quantity in EXACT) for point in points}) > 1:
+            raise ValueError("what is counted at one point is counted at all")
 
     @property
     def end(self) -> Point | None:
@@ -177,7 +182,7 @@ def _reading(point: Point, baseline: Reading | None) -> Reading:
             return None
         return BEFORE if baseline is None else value + getattr(baseline, quantity)
 
-    exact = {quantity: absolute(quantity) for quantity in ("tensors", "bytes", "buffers", "buffer_bytes")}
+    exact = {quantity: absolute(quantity) for quantity in EXACT}
     return Reading(**exact, backend={}, heap={}, process={})
 
 
