@@ -530,6 +530,6 @@ def test_the_committed_data_are_what_is_measured_anew(atlas: Atlas, target: Targ
 def test_what_is_counted_at_one_point_only_is_refused() -> None:
     some, fewer = Walk((Point("end", 1, 4, 1, 4),)), Walk((Point("made", 1, 4, 1, 4), Point("end", 1, 4, None, None)))
     Shows(cycle=some, first=some)
-    for first, cycle in ((None, fewer), (some, Walk(fewer.points[1:]))):
+    for first, last in ((None, fewer), (some, Walk(fewer.points[1:]))):
         with pytest.raises(ValueError, match="counted at all"):
-            Shows(first=first, cycle=cycle)
+            Shows(first=first, cycle=last)
