@@ -10,11 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tensorledger.conversion import convert, folder, layers, reading
 from tensorledger.conversion.refusal import CannotConvert
-from tensorledger.terminal import console
 
+# As what may be changed: modules, whose names are looked up as they are used.
 command: Any = importlib.import_module("tensorledger.cli.convert")
+console: Any = importlib.import_module("tensorledger.terminal.console")
+convert: Any = importlib.import_module("tensorledger.conversion.convert")
+folder: Any = importlib.import_module("tensorledger.conversion.folder")
+layers: Any = importlib.import_module("tensorledger.conversion.layers")
+reading: Any = importlib.import_module("tensorledger.conversion.reading")
 
 
 def _in_read(act: Callable[[], object]) -> Callable[[], None]:

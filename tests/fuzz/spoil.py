@@ -177,7 +177,8 @@ def _in_h5(content: bytes, chance: random.Random) -> bytes:
 
 
 def _change(file: Any, chance: random.Random) -> None:
-    groups, datasets = [file], []
+    groups: list[Any] = [file]
+    datasets: list[Any] = []
     file.visititems(lambda name, one: (datasets if isinstance(one, h5py.Dataset) else groups).append(one))
     texts = [key for key in ("model_config", "training_config", "keras_version") if key in file.attrs]
     if texts and chance.random() < 0.6:
@@ -286,7 +287,7 @@ def _tfjs(source: Path, destination: Path, chance: random.Random) -> None:
     match chance.randrange(10):
         case 8 | 9:
             # Just as long as it is: nothing but where it is can be wrong with it.
-            entry = {"name": "other/kernel", "shape": [_SECRET.stat().st_size // 4], "dtype": "int32"}
+            entry: Any = {"name": "other/kernel", "shape": [_SECRET.stat().st_size // 4], "dtype": "int32"}
             path = chance.choice([f"../{_SECRET.name}", str(_SECRET), "linked.bin", "./.././secret.bin"])
             (destination / "linked.bin").symlink_to(_SECRET)
             described["weightsManifest"].append({"paths": [path], "weights": [entry]})
