@@ -10,17 +10,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tensorledger.expectations.description import COUNTABLE, QUANTITIES
 from tensorledger.expectations.expectation import END, Expectation
 from tensorledger.protocol.messages import Agreement, CheckpointReading, Cycle, Outcome, Reading, Thrown
 from tensorledger.targets.target import Target
 from tensorledger.verdicts.judge import agrees, hold
 from tensorledger.verdicts.relative import readings
 from tensorledger.verdicts.verdict import Verdict
-
-MOST = 2**53
-"""What can be counted exactly everywhere; no count comes near."""
-EXACT = ("tensors", "bytes", "buffers", "buffer_bytes")
-"""What a point counts."""
 
 
 class Point(msgspec.Struct, frozen=True, array_like=True):
@@ -33,8 +29,8 @@ class Point(msgspec.Struct, frozen=True, array_like=True):
     buffer_bytes: int | None
 
     def __post_init__(self) -> None:
-        for count in (getattr(self, quantity) for quantity in EXACT):
-            if count is not None and abs(count) > MOST:
+        for count in (getattr(self, quantity) for quantity in QUANTITIES):
+            if count is not None and abs(count) > COUNTABLE:
                 raise ValueError(f"{self.name}: a count of {len(str(abs(count)))} digits")
 
 
@@ -82,7 +78,7 @@ class Shows(msgspec.Struct, frozen=True, omit_defaults=True):
         if not all("/" in key for key in self.parity):
             raise ValueError(f"parity is of a source/model, and not of {list(self.parity)[:12]}")
         points = [point for walk in (self.first, self.cycle) if walk is not None for point in walk.points]
-        if len({tuple(getattr(point, quantity) is None for quantity in EXACT) for point in points}) > 1:
+        if len({tuple(getattr(point, quantity) is None for quantity in QUANTITIES) for point in points}) > 1:
             raise ValueError("what is counted at one point is counted at all")
 
     @property
@@ -182,7 +178,7 @@ def _reading(point: Point, baseline: Reading | None) -> Reading:
             return None
         return BEFORE if baseline is None else value + getattr(baseline, quantity)
 
-    exact = {quantity: absolute(quantity) for quantity in EXACT}
+    exact = {quantity: absolute(quantity) for quantity in QUANTITIES}
     return Reading(**exact, backend={}, heap={}, process={})
 
 

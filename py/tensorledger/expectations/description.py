@@ -20,6 +20,8 @@ from tensorledger.targets.target import LANGUAGES, BadTarget, Pattern
 
 QUANTITIES = ("tensors", "bytes", "buffers", "buffer_bytes")
 """What is exact, and so can be expected."""
+COUNTABLE = 2**53
+"""What can be counted exactly everywhere: beyond it neither JavaScript nor a float does, and no count comes near."""
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from tensorledger.expectations.description import COUNTABLE, QUANTITIES
 from tensorledger.expectations.expectation import END
 from tensorledger.protocol.channel import Breach
 from tensorledger.protocol.messages import Cycle, Ended, Outcome, RunScenario
-
-MOST = 2**53
-"""No count of tensors or bytes comes near, and beyond it neither JavaScript nor a float counts exactly."""
 
 
 class Told:
@@ -30,8 +28,8 @@ class Told:
         if names[-1:] != [END] or len({*names}) < len(names):
             raise Breach(f"cycle {told.number} does not end with one {END!r}: its checkpoints are {names[:12]}")
         for reading in (told.cycle.baseline, *(checkpoint.reading for checkpoint in told.cycle.checkpoints)):
-            for count in (reading.tensors, reading.bytes, reading.buffers, reading.buffer_bytes):
-                if count is not None and abs(count) > MOST:
+            for count in (getattr(reading, quantity) for quantity in QUANTITIES):
+                if count is not None and abs(count) > COUNTABLE:
                     raise Breach(f"cycle {told.number} counts beyond what can be counted exactly")
         self.cycles.append(told.cycle)
 
