@@ -30,7 +30,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
@@ -109,9 +108,8 @@ class Config(msgspec.Struct, forbid_unknown_fields=True):
     equivalent: list[Equivalent] = []
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """A module with one change."""
+class Change(msgspec.Struct):
+    """What is changed, and where."""
 
     module: str
     line: int
@@ -121,19 +119,17 @@ class Mutant:
     before: str
     """The line."""
     after: str
+
+
+class Mutant(Change):
+    """A module with one change."""
+
     code: str
 
 
-class Found(msgspec.Struct):
+class Found(Change):
     """What came of a mutant."""
 
-    module: str
-    line: int
-    column: int
-    was: str
-    becomes: str
-    before: str
-    after: str
     outcome: str
     """killed, survived, or equivalent: it survived, as is listed."""
     by: str
@@ -302,13 +298,7 @@ class Copy:
             raise CannotTell(f"{mutant.module}:{mutant.line}: {mutant.after}: {why}\n{output}")
         noticed = re.search(r"^(?:FAILED|ERROR) (\S.*?)(?: - .*)?$", output, re.MULTILINE)
         return Found(
-            module=mutant.module,
-            line=mutant.line,
-            column=mutant.column,
-            was=mutant.was,
-            becomes=mutant.becomes,
-            before=mutant.before,
-            after=mutant.after,
+            **{name: getattr(mutant, name) for name in Change.__struct_fields__},
             outcome="killed" if status else "survived",
             by=noticed[1] if status and noticed else "",
             seconds=round(time.monotonic() - began, 2),
